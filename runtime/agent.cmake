@@ -18,6 +18,7 @@ dvm_library(agent COLD
   agent/agent_process.cpp
   agent/agent_removal.cpp
   agent/agent_site.cpp
+  agent/agent_steady.cpp
   agent/aggregation_code.cpp
   agent/code_area.cpp
   agent/code_writes.cpp

@@ -109,7 +109,8 @@ Status AgentProcess::patch(std::vector<AgentSite>& sites, std::vector<Area>& are
   const PlacingLock lock({context_.pid});
   for (const FoundAgent& agent : find_agents(context_.pid, memory_)) placing.note_jumps(jumps_of(memory_, agent));
   std::string why = "a thread may be executing its first five bytes";
-  for (int attempt = 0; attempt < kPlacings && !placing.waiting.empty(); attempt++) {
+  no_unseen_ = unseen_.empty();
+  for (int attempt = 0; attempt < kPlacings && !(placing.waiting.empty() && no_unseen_); attempt++) {
     if (attempt != 0) usleep(kBetweenPlacings);
     auto stopped = StoppedProcess::stop(context_.pid);
     if (!stopped && !is_on_) return stopped.error();
@@ -119,7 +120,9 @@ Status AgentProcess::patch(std::vector<AgentSite>& sites, std::vector<Area>& are
         !is_on_ && !memory_.write_object(context_.armed, page))
       return Error{"the process has ended"};
     patch_groups(*stopped, areas, placing);
-    if (placing.waiting.empty()) arm_alone(*stopped, areas, apart);
+    if (!placing.waiting.empty()) continue;
+    arm_alone(*stopped, areas, apart);
+    no_unseen_ = !may_take_unseen(*stopped);
   }
   const bool is_watch_missing = !placing.watching().empty();
   for (const Waiting& one : placing.waiting)

@@ -54,13 +54,6 @@ RemoteCall map_at(const AddressRange& range, int protection, bool adds_last = fa
   return {kMmap, {range.begin, bytes, static_cast<uint64_t>(protection), kAnonymous, UINT64_MAX, 0}, false, adds_last};
 }
 
-bool has_takers(const std::vector<CodeArea>& areas) {
-  return std::any_of(areas.begin(), areas.end(), [](const CodeArea& area) {
-    return std::any_of(area.sites.begin(), area.sites.end(),
-                       [](const AgentSite* site) { return site->taking != inside::Taking::nothing; });
-  });
-}
-
 }  // namespace
 
 Result<AgentProcess> AgentProcess::open(pid_t pid, uint32_t lanes, uint32_t ring_bytes, bool follows) {
@@ -149,15 +142,16 @@ Status AgentProcess::place_data(const std::vector<MemoryMapping>& mappings, std:
   return {};
 }
 
-std::vector<RemoteCall> AgentProcess::calls_for(const std::vector<Area>& areas) const {
+// registers: for the restarts of readers. If that fails, no memory is steady.
+std::vector<RemoteCall> AgentProcess::calls_for(const std::vector<Area>& areas, bool registers) const {
   std::vector<RemoteCall> calls;
   const uint64_t armed = context_.armed, bytes = data_bytes();
   const auto map_code = [&] {
     for (const Area& area : areas) calls.push_back(map_at(area.range, PROT_READ | PROT_EXEC));
     return calls;
   };
+  if (registers) calls.push_back({kMembarrier, {kRegisterRestarts, 0, 0, 0, 0, 0}});
   if (is_data_mapped()) return map_code();
-  if (is_restartable_) calls.push_back({kMembarrier, {kRegisterRestarts, 0, 0, 0, 0, 0}});  // may fail: then no memory is steady
   if (is_ordered_) calls.push_back({kMembarrier, {kRegisterForAll, 0, 0, 0, 0, 0}});
   calls.push_back(map_at({armed, armed + 1}, PROT_READ | PROT_WRITE, is_ordered_));  // fails with the call before
   calls.push_back({kMadvise, {armed, kPageBytes, kWipeOnFork, 0, 0, 0}});
@@ -203,13 +197,6 @@ bool AgentProcess::can_ask_for_threads(const std::vector<Area>& areas) const {
   return is_watched(inside::Watch::prctl) && is_watched(inside::Watch::syscall);
 }
 
-// Only at first: the process is asked for all it has to do for that when it maps the lanes.
-void AgentProcess::find_restarts(const StoppedProcess& stopped, const std::vector<Area>& areas) {
-  const auto place = has_takers(areas) ? find_rseq(stopped) : std::nullopt;
-  is_restartable_ = place.has_value();
-  if (place) context_.rseq = place->offset, context_.rseq_bytes = place->bytes;
-}
-
 Status AgentProcess::map(std::vector<Area>& areas, const BeginData& begin) {
   const bool has_data = is_data_mapped();
   const MappingPlan plan = plan_for(areas);
@@ -222,8 +209,7 @@ Status AgentProcess::map(std::vector<Area>& areas, const BeginData& begin) {
     if (restricts_calls(*stopped)) return Error{kIntercepted};
     if (context_.thread_offset == 0) context_.thread_offset = find_thread_offset(*stopped, memory_);
     if (context_.thread_offset == 0 && !can_ask_for_threads(areas)) return Error{kNoThreadNumber};
-    if (!has_data) find_restarts(*stopped, areas);
-    const std::vector<RemoteCall> calls = calls_for(areas);
+    const std::vector<RemoteCall> calls = calls_for(areas, find_restarts(*stopped, areas));
     stopped->let_go_but_one();  // to register for membarrier takes milliseconds where there are several
     bool are_held = false;
     const auto at_wait = [&] {
@@ -312,11 +298,13 @@ void AgentProcess::write_area(Area& area) {
         make_stub({CodeBytes(site->window).first(site->copied), site->window_address, site->probed, area.here(), at,
                    code_at + entries.enter, site->is_conditional, firers_of(*site), here, site->watch == inside::Watch::unwind});
     if (site->refusal = stub.refusal; !site->refusal.empty()) continue;
-    for (MovedInstruction& one : stub.moved) one.to += static_cast<uint32_t>(area.here() - area.range.begin);
-    area.patches.push_back(make_patch(*site, area.here()));
+    const uint64_t stub_at = area.here();
+    for (MovedInstruction& one : stub.moved) one.to += static_cast<uint32_t>(stub_at - area.range.begin);
+    area.patches.push_back(make_patch(*site, stub_at));
     area.add_frame(area.add(std::as_bytes(std::span(stub.bytes))), stub);
     area.stubs.push_back(std::move(stub));
     area.patched.push_back(site);
+    area.placed.push_back({at, stub_at});
   }
   const std::vector<inside::Patch> table = table_of(area.patches);
   area.table = area.add(std::as_bytes(std::span(table)));
@@ -402,8 +390,11 @@ Status AgentProcess::enable_all(std::vector<AgentSite>& sites, const BeginData& 
     if (!guard) return guard.error();
     guard_ = *std::move(guard);
   }
+  const std::set<uint64_t> reused = reuse_sites(sites);
+  find_unseen(sites, reused);
   if (Status patched = patch(sites, areas, groups); !patched) return patched;
-  note_takers(sites);
+  note_plain(areas);
+  note_takers(sites, reused);
   return {};
 }
 
@@ -422,60 +413,10 @@ void AgentProcess::note_own(const std::vector<Area>& areas) {
   for (const Area& area : areas) add(area.range.begin, area.range.end);
 }
 
-// One window may have a spare site.
-void AgentProcess::note_takers(const std::vector<AgentSite>& sites) {
-  std::set<uint64_t> planned, placed;
-  for (const AgentSite& one : sites)
-    if (one.taking != inside::Taking::nothing) {
-      planned.insert(one.window_address);
-      if (one.refusal.empty()) placed.insert(one.window_address);
-    }
-  if (planned.empty() || planned != placed) return;
-  for (const uint64_t address : placed)
-    if (!memory_.read(address, takers_[address])) return takers_.clear();
-}
-
 std::vector<AddressRange> AgentProcess::own_ranges() const {
   std::vector<AddressRange> own;
   for (uint64_t i = 0; i < own_.count; i++) own.push_back({own_.ranges[i].begin, own_.ranges[i].end});
   return own;
-}
-
-std::string_view AgentProcess::begin_steady(SteadyProposals::IsProven is_proven) {
-  if (!is_on_ || takers_.empty()) return "a system call that may take memory away is not watched";
-  if (!is_restartable_) return "its threads have no rseq areas at one place";
-  if (!steady_)
-    steady_.emplace(context_.pid, inside::steady_at(context_.armed), std::vector<AddressRange>(), std::move(is_proven));
-  for (const AddressRange& one : own_ranges()) steady_->leave_out(one);
-  return {};
-}
-
-// A uprobe of another tracer there has the instruction of the file run instead, so the call is not seen.
-bool AgentProcess::are_takers_on() {
-  CodePages pages(memory_);
-  return std::all_of(takers_.begin(), takers_.end(), [&](const auto& one) { return pages.holds(one.first, one.second); });
-}
-
-void AgentProcess::refresh_steady(uint64_t now) {
-  constexpr uint64_t kLooksEvery = 20'000'000;
-  if (!steady_ || !is_on_) return;
-  if (now - looked_ >= kLooksEvery) {
-    looked_ = now;
-    if (!are_takers_on()) steady_->end(memory_, "another tracer has changed a function by which it takes memory away");
-  }
-  steady_->refresh(memory_, now);
-}
-
-// All threads stand still. Memory can be taken away unseen from now on.
-void AgentProcess::end_steady() {
-  const uint64_t at = inside::steady_at(context_.armed);
-  const uint64_t off = 1;
-  uint64_t state = 0;
-  steady_.reset();
-  takers_.clear();
-  if (!memory_.read_object(at + offsetof(inside::SteadyMemory, state), state)) return;
-  memory_.write_object(at + offsetof(inside::SteadyMemory, is_off), off);
-  memory_.write_object(at + offsetof(inside::SteadyMemory, state), (state & ~inside::kTableBits) + inside::kSteadyStep);
 }
 
 void AgentProcess::place_variables(inside::VariablesIn where) {

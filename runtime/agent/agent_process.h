@@ -85,8 +85,10 @@ class AgentProcess {
 
   // From then on clauses read what is proven to stay mapped by plain loads, if all system calls that may take it away are
   // watched. Returns why they do not; empty: they do. now: ns of CLOCK_MONOTONIC.
-  std::string_view begin_steady(SteadyProposals::IsProven is_proven);
+  std::string_view begin_steady(SteadyProposals::FindUnwatched find_unwatched);
   void refresh_steady(uint64_t now);
+  // Why they have stopped to do so; empty: they have not.
+  std::string_view steady_problem() const { return steady_ ? std::string_view(steady_->problem()) : steady_end_; }
 
   // Memory that dvm has added to the process.
   std::vector<AddressRange> own_ranges() const;
@@ -106,6 +108,12 @@ class AgentProcess {
   AgentProcess(AgentMemory memory, const inside::Context& context) : memory_(std::move(memory)), context_(context) {}
   using Area = CodeArea;
   static constexpr size_t kTakerBytes = 5;
+  struct PlainSite {
+    uint64_t address = 0;  // of the inside::Site
+    AddressRange stub{};
+    uint32_t probed = 0;
+    std::array<std::byte, kTakerBytes> jump{};
+  };
   std::vector<Area> divide(std::vector<AgentSite>& sites, const std::vector<MemoryMapping>& mappings) const;
   bool can_ask_for_threads(const std::vector<Area>& areas) const;
   Status enable_all(std::vector<AgentSite>& sites, const BeginData& begin);
@@ -124,10 +132,14 @@ class AgentProcess {
   void take_refused_off(StoppedProcess& stopped, std::span<const JumpedSite> sites);
   Status place_data(const std::vector<MemoryMapping>& mappings, std::vector<Area>& areas);
   Status check_space(const std::vector<Area>& areas) const;
-  std::vector<RemoteCall> calls_for(const std::vector<Area>& areas) const;
+  std::vector<RemoteCall> calls_for(const std::vector<Area>& areas, bool registers) const;
   void open_data_file();
-  void find_restarts(const StoppedProcess& stopped, const std::vector<Area>& areas);
-  void note_takers(const std::vector<AgentSite>& sites);
+  bool find_restarts(const StoppedProcess& stopped, const std::vector<Area>& areas);
+  void note_plain(const std::vector<Area>& areas);
+  std::set<uint64_t> reuse_sites(const std::vector<AgentSite>& sites);
+  void find_unseen(const std::vector<AgentSite>& sites, const std::set<uint64_t>& reused);
+  bool may_take_unseen(const StoppedProcess& stopped) const;
+  void note_takers(const std::vector<AgentSite>& sites, const std::set<uint64_t>& reused);
   void end_steady();
   bool are_takers_on();
   void note_own(const std::vector<Area>& areas);
@@ -155,11 +167,17 @@ class AgentProcess {
   std::set<inside::Watch> watched_;
   bool is_unwatched_ = false;  // a function that may start tasks
   HandlerWatch handlers_;
-  bool is_restartable_ = false;  // its threads have rseq areas, all at one offset
+  bool is_restartable_ = false;          // its threads have rseq areas, all at one offset
+  std::map<uint64_t, PlainSite> plain_;  // by their windows
+  // Where a thread may be about to take memory, and has passed the site that would have noted it.
+  std::vector<AddressRange> unseen_;
+  std::set<uint64_t> unseen_numbers_;  // of the calls there
+  bool no_unseen_ = true;              // there was no such thread
   // Jumps before and behind system calls that may take steady memory, and their bytes. Empty: not all are on.
   std::map<uint64_t, std::array<std::byte, kTakerBytes>> takers_;
   uint64_t looked_ = 0;  // for these bytes
   std::optional<SteadyProposals> steady_;
+  std::string steady_end_;
   uint64_t raised_ = 0;  // signals, by faults of instructions under jumps
   LastingRanges lasting_;
   inside::OwnMemory own_;

@@ -123,6 +123,7 @@ struct AgentSite {
   inside::Watch watch = inside::Watch::nothing;
   inside::Taking taking = inside::Taking::nothing;
   uint32_t number = 0;                 // of the system call that begins here
+  uint64_t behind = 0;                 // address behind that call; 0: none begins here
   uint64_t function = 0;               // address of the function that contains the site
   std::vector<uint64_t> semaphores{};  // addresses of the semaphores of markers here
   uint64_t raises = 0;                 // signals that the copied instructions may raise by faults (raised_signals.h)

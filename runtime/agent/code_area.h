@@ -28,6 +28,10 @@ struct CodeArea {
   std::vector<SitePatch> patches{};
   std::vector<Stub> stubs{};          // of the patches
   std::vector<AgentSite*> patched{};  // their sites
+  struct Placed {
+    uint64_t site, stub;
+  };
+  std::vector<Placed> placed{};  // addresses of their inside::Site and stub
   uint64_t frame_table = 0;
 
   uint64_t begin() const { return range.begin + kPageBytes; }

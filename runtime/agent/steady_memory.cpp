@@ -3,6 +3,8 @@
 #include "runtime/agent/steady_memory.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +23,23 @@ constexpr uint64_t kShare = 20;        // of the time, proposals take at most on
 constexpr unsigned kMostOutdated = 4;  // doubles the pause at most so often
 constexpr size_t kMostHopeless = 16;
 constexpr uint64_t kSmallPage = 4096;
+
+// Calls after which no memory is steady, as memory_taken() has them (inside/taking.h).
+struct EndingCall {
+  uint64_t number;
+  std::string_view name;
+};
+constexpr EndingCall kEnding[] = {
+    {SYS_mprotect, "mprotect to make code of memory"},
+    {SYS_pkey_mprotect, "pkey_mprotect"},
+    {SYS_shmat, "shmat with SHM_EXEC"},
+    {SYS_personality, "personality"},
+    {SYS_clone, "clone with CLONE_VM, and not for a thread"},
+    {SYS_clone3, "clone3 by syscall"},
+    {SYS_userfaultfd, "userfaultfd"},
+    {SYS_io_uring_setup, "io_uring_setup"},
+    {SYS_io_uring_enter, "io_uring_enter"},
+};
 
 using inside::SteadyMemory;
 using inside::SteadyTable;
@@ -76,8 +95,8 @@ AddressRange around(const std::vector<AddressRange>& ranges, uint64_t address) {
 
 }  // namespace
 
-SteadyProposals::SteadyProposals(pid_t pid, uint64_t address, std::vector<AddressRange> own, IsProven is_proven)
-    : address_(address), own_(std::move(own)), is_proven_(std::move(is_proven)), faults_(pid) {
+SteadyProposals::SteadyProposals(pid_t pid, uint64_t address, std::vector<AddressRange> own, FindUnwatched find_unwatched)
+    : address_(address), own_(std::move(own)), find_unwatched_(std::move(find_unwatched)), faults_(pid) {
   static_assert(sizeof(Head) == offsetof(SteadyMemory, tables));
   join_ranges(own_);
 }
@@ -91,7 +110,7 @@ void SteadyProposals::refresh(const AgentMemory& memory, uint64_t now) {
   if (!problem_.empty() || now < earliest_) return;
   Head head;
   if (!memory.read_object(address_, head)) return;
-  if (head.is_off != 0) return void(problem_ = "its own code has turned it off");
+  if (head.is_off != 0) return void(problem_ = why_off(memory));
   if (!is_due(memory, head, now)) return;
   outdated_ = number_ == 0 || (head.state & inside::kTableBits) == number_ ? 0 : std::min(outdated_ + 1, kMostOutdated);
   const uint64_t begin = read_clock(CLOCK_MONOTONIC);
@@ -104,6 +123,15 @@ void SteadyProposals::refresh(const AgentMemory& memory, uint64_t now) {
   misses_ = head.misses;
   pause_ = outcome == Outcome::useful ? kShortest : std::clamp(2 * pause_, kShortest, kLongest);
   next_ = std::max(earliest_, now + pause_);
+}
+
+std::string SteadyProposals::why_off(const AgentMemory& memory) const {
+  uint64_t by = 0;
+  if (!memory.read_object(address_ + offsetof(SteadyMemory, ended_by), by) || by == 0)
+    return "it has restricted its system calls, or has no membarrier(2) for it";
+  const auto known = std::find_if(std::begin(kEnding), std::end(kEnding), [&](const auto& one) { return one.number == by - 1; });
+  const std::string_view name = known == std::end(kEnding) ? "" : known->name;
+  return fmt::format("it has called {}", name.empty() ? fmt::format("system call {}", by - 1) : std::string(name));
 }
 
 // Not if the last proposal is not yet in use, or if nothing is wanted since.
@@ -164,7 +192,7 @@ SteadyProposals::Outcome SteadyProposals::check_code(const AgentMemory& memory) 
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
     if (auto mapping = mapping_of(line)) mappings.push_back(*std::move(mapping));
   }
-  if (!is_proven_(mappings)) return turn_off(memory, "its code may take memory away unseen"), Outcome::later;
+  if (const std::string why = find_unwatched_(mappings); !why.empty()) return turn_off(memory, why), Outcome::later;
   proven_.clear();
   proven_.insert(maps_.code.begin(), maps_.code.end());
   return Outcome::again;

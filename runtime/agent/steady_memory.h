@@ -21,12 +21,12 @@ namespace dvm::runtime {
 
 class SteadyProposals {
  public:
-  // Called at first and whenever there is executable memory that was not there at the last call, with all mappings. True: all
-  // system calls in it that can take memory away are watched by now.
-  using IsProven = std::function<bool(const std::vector<MemoryMapping>&)>;
+  // Called at first and whenever there is executable memory that was not there at the last call, with all mappings. Returns why
+  // some system calls in it that can take memory away are not watched by now; empty: all are.
+  using FindUnwatched = std::function<std::string(const std::vector<MemoryMapping>&)>;
 
   // address: of the inside::SteadyMemory in the process. own: memory that dvm has added to the process.
-  SteadyProposals(pid_t pid, uint64_t address, std::vector<AddressRange> own, IsProven is_proven);
+  SteadyProposals(pid_t pid, uint64_t address, std::vector<AddressRange> own, FindUnwatched find_unwatched);
 
   // More memory that dvm has added.
   void leave_out(const AddressRange& own);
@@ -35,7 +35,9 @@ class SteadyProposals {
   void refresh(const AgentMemory& memory, uint64_t now);
 
   // No memory of the process is steady any more.
-  void end(const AgentMemory& memory, std::string_view why) { turn_off(memory, why); }
+  void end(const AgentMemory& memory, std::string_view why) {
+    if (problem_.empty()) turn_off(memory, why);
+  }
 
   // Why no memory of the process is steady any more; empty: it may be. The process knows it, by SteadyMemory::is_off.
   const std::string& problem() const { return problem_; }
@@ -46,6 +48,7 @@ class SteadyProposals {
   };
   enum class Outcome { again, later, useless, useful };
 
+  std::string why_off(const AgentMemory& memory) const;
   bool is_due(const AgentMemory& memory, const Head& head, uint64_t now) const;
   Outcome propose(const AgentMemory& memory, const Head& head, uint64_t now);
   bool see_takers(const AgentMemory& memory, const Head& head);
@@ -57,7 +60,7 @@ class SteadyProposals {
 
   uint64_t address_;
   std::vector<AddressRange> own_;  // joined
-  IsProven is_proven_;
+  FindUnwatched find_unwatched_;
   HiddenFaults faults_;
   std::string problem_;
 

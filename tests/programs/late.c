@@ -1,6 +1,6 @@
 // Opens a library while it runs. "late LIBRARY CALLS [TIMES] [WAY]" opens it TIMES times and calls its function CALLS times each;
 // WAY is "apart": each time in a namespace of its own; or "moved": each time at another address.
-// "late LIBRARY patient" calls it once a millisecond until it is killed. "late exec PROGRAM ARGUMENTS" executes another
+// "late LIBRARY patient" calls it once a millisecond until it is killed, and "late LIBRARY text" with a string on the heap. "late exec PROGRAM ARGUMENTS" executes another
 // program.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -49,6 +49,15 @@ static void call_patiently(const char *library) {
   }
 }
 
+static void pass_text(const char *library) {
+  const char *text = strdup("on the heap");
+  int (*late)(const char *) = (int (*)(const char *))dlsym(dlopen(library, RTLD_NOW), "late_function");
+  for (int i = 0; i < 60000; i++) {
+    late(text);
+    usleep(1000);
+  }
+}
+
 int main(int argc, char **argv) {
   if (argc < 3) return 2;
   if (strcmp(argv[1], "exec") == 0) {
@@ -58,6 +67,10 @@ int main(int argc, char **argv) {
   }
   if (strcmp(argv[2], "patient") == 0) {
     call_patiently(argv[1]);
+    return 1;
+  }
+  if (strcmp(argv[2], "text") == 0) {
+    pass_text(argv[1]);
     return 1;
   }
   const int times = argc > 3 ? atoi(argv[3]) : 1;

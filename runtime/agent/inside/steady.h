@@ -52,6 +52,7 @@ struct SteadyMemory {
   uint64_t restarting = 0;  // threads that have changed a table, and have not yet started all readers again
   uint64_t starting =
       0;  // threads that start a task, or wait for one by vfork(2). Such a task has no rseq area, but seems to have theirs
+  uint64_t ended_by = 0;  // 1 + the number of the call by which is_off was set; 0: none
 };
 
 constexpr uint64_t steady_at(uint64_t armed_page) { return armed_page + 256; }

@@ -125,11 +125,14 @@ struct TakenMemory {
   drop_table(context);
 }
 
-[[gnu::noinline]] inline void begin_taking(const Site& site, const TakenMemory& taken, uint64_t stack_pointer) {
+[[gnu::noinline]] inline void begin_taking(const Site& site, uint64_t number, const TakenMemory& taken, uint64_t stack_pointer) {
   const Context& context = site.context;
   SteadyMemory& steady = steady_memory(context);
   if (taken.ranges[0].end == 0) return;
-  if (taken.is_end) return end_steady(context);
+  if (taken.is_end) {
+    take(steady.ended_by, number + 1);
+    return end_steady(context);
+  }
   MemoryTaker* taker = claim_taker(steady, stack_pointer);
   if (taker == nullptr) return begin_unnamed(context, site.number != 0);
   for (unsigned i = 0; i < 2; i++) taker->ranges[i] = taken.ranges[i];
@@ -172,8 +175,10 @@ struct TakenMemory {
 [[gnu::always_inline]] inline void note_taking(const Site& site, const uint64_t* saved) {
   if (site.taking == Taking::nothing || load(armed_page(site.context).pid) == 0) return;
   if (site.taking >= Taking::starts) return note_start(site, saved);
-  const TakenMemory taken = memory_taken(call_at(site, saved));
-  site.taking == Taking::ends ? end_taking(site, taken, saved[kStackWord]) : begin_taking(site, taken, saved[kStackWord]);
+  const MemoryCall call = call_at(site, saved);
+  const TakenMemory taken = memory_taken(call);
+  site.taking == Taking::ends ? end_taking(site, taken, saved[kStackWord])
+                              : begin_taking(site, call.number, taken, saved[kStackWord]);
 }
 
 }  // namespace dvm::runtime::inside

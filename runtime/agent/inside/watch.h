@@ -386,6 +386,12 @@ inline constexpr uint64_t kLanesGoing = 3;
   return wait_for_signal(site.context, header, site.jump, signal), true;
 }
 
+// A table may be in use, or be put in use.
+[[gnu::always_inline]] inline bool may_be_steady(const Context& context) {
+  const SteadyMemory& steady = steady_memory(context);
+  return load(steady.state) != 0 || load(steady.proposed) != 0;
+}
+
 // Before the function does it. Returns true if the lanes are unmapped, and with them the header.
 [[gnu::noinline]] inline bool watch_call(const Site& site, const uint64_t* saved, ArmedPage& page, DataHeader& header) {
   const Watch watch = site.watch;
@@ -395,7 +401,7 @@ inline constexpr uint64_t kLanesGoing = 3;
   if (wait_if_code_matters(site, saved, page, header)) return false;
   if (watch == Watch::exec) return wait_for_tracer(site.context, page, header), false;
   if (restricts_calls(watch, saved)) {
-    if (site.context.restart != 0) end_steady(site.context);  // as long as a stub may make the call for that
+    if (may_be_steady(site.context)) end_steady(site.context);  // as long as a stub may make the call for that
     __atomic_store_n(&header.restricted, uint64_t{1}, __ATOMIC_SEQ_CST);
     __atomic_store_n(&page.muted, uint64_t{1}, __ATOMIC_SEQ_CST);
   }

@@ -206,7 +206,7 @@ class AgentInstrument final : public Instrument,
   Status place(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
     if (std::any_of(probes.begin(), probes.end(), [](const EnabledProbe& one) { return one.needs.frames > kKnownFrames; }))
       ring_bytes_ = std::max(ring_bytes_, thread_share(kStackRingBytes));
-    auto planned = planner_.plan(probes, refused);
+    auto planned = planner_.plan(probes, refused, without_agent(processes_, probes));
     if (!planned) return planned.error();
     for (auto& [pid, sites] : *planned) {
       const Status enabled = enable_in(pid, sites, refused);

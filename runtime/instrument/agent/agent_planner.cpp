@@ -447,7 +447,9 @@ void AgentPlanner::find_windows(std::span<const EnabledProbe> probes, std::vecto
   put_outer_last();
 }
 
-Result<PlannedProcesses> AgentPlanner::plan(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
+Result<PlannedProcesses> AgentPlanner::plan(std::span<const EnabledProbe> probes, std::vector<Refused>& refused,
+                                            const std::set<pid_t>& anew) {
+  forget(anew);
   find_windows(probes, refused);
   PlannedProcesses planned;
   std::map<Placed, size_t> known;

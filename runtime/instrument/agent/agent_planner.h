@@ -52,8 +52,9 @@ class AgentPlanner {
   // Adds the probes that plan() would refuse, and the places where it would let clauses run. Changes no process.
   void preview(std::span<const EnabledProbe> probes, std::vector<Refused>& refused, ClausePlaces& places) const;
   // If one probe of a function is refused and a uprobe may be placed on the same instructions, all probes of the function are
-  // refused.
-  Result<PlannedProcesses> plan(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
+  // refused. anew: processes that are new, or have executed another program.
+  Result<PlannedProcesses> plan(std::span<const EnabledProbe> probes, std::vector<Refused>& refused,
+                                const std::set<pid_t>& anew = {});
   // The sites in unwinders of files that the process has mapped late, each once. There they look up unwind information.
   std::vector<AgentPlannedSite> late_unwinders(pid_t pid);
   // For a process without probes: the sites that report that it is about to execute a program. Empty: there can be none.
@@ -74,7 +75,8 @@ class AgentPlanner {
     return probe.has_thread_variables || globals_.are_kept(probe.globals) || globals_.are_kept(probe.other_globals);
   }
   // Clauses load what stays mapped, as long as no code of the process can take it away unseen. The planner outlives the agent.
-  void begin_steady(AgentProcess& agent);
+  // Returns the following.
+  std::string begin_steady(AgentProcess& agent);
   // Why they read it by system calls instead, as far as is known; empty: they need not, or read no memory.
   std::string why_by_calls(pid_t pid) const {
     const auto known = unsteady_.find(pid);
@@ -153,12 +155,12 @@ class AgentPlanner {
   bool has_other_tracer(const UprobeSite& linker);
   void add_linker_watches(const UprobeSite& linker, std::vector<AgentPlannedSite>& sites);
   bool add_watch(const UprobeSite& site, inside::Watch watch, std::vector<AgentPlannedSite>& sites);
-  bool is_proven(const AgentProcess& agent, const std::vector<MemoryMapping>& mappings);
+  std::string unwatched_in(const AgentProcess& agent, const std::vector<MemoryMapping>& mappings);
+  void forget(const std::set<pid_t>& pids);
   void add_takers(pid_t pid, std::vector<AgentPlannedSite>& sites);
   bool is_fork(const UprobeSite& behind, const std::vector<AgentPlannedSite>& sites);
   bool add_taker(pid_t pid, const MemoryCaller& call, std::vector<AgentPlannedSite>& sites);
-  bool add_taking(const UprobeSite& site, inside::Taking taking, std::optional<uint32_t> number,
-                  std::vector<AgentPlannedSite>& sites);
+  bool add_taking(const UprobeSite& site, inside::Taking taking, const MemoryCaller& call, std::vector<AgentPlannedSite>& sites);
   void refuse_entered();
   void refuse_overlaps();
   void refuse_raising();
@@ -196,6 +198,7 @@ class AgentPlanner {
   std::set<pid_t> unwatched_;                                  // processes with uprobes where a watch would have to lie
   std::set<pid_t> has_variables_;                              // processes whose thread-local variables are dvm's
   bool has_all_ = false;                                       // likewise of all processes
+  std::map<pid_t, std::vector<AddressRange>> own_;             // memory that dvm has added
   std::map<pid_t, std::string> unsteady_;                      // why clauses read memory by system calls; empty: they need not
   std::set<std::tuple<pid_t, std::string, uint64_t>> takers_;  // system calls that are watched for that: file and offset
   bool ends_run_ = false;

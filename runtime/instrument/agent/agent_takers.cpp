@@ -10,6 +10,9 @@
 namespace dvm::runtime {
 namespace {
 
+constexpr std::string_view kUnseenCall = "a system call that may take memory away cannot be watched";
+constexpr std::string_view kLateCalls = "code that it has mapped makes system calls that may take memory away";
+
 // Functions that do little more than make such a call.
 bool takes_memory(inside::Watch watch) { return watch == inside::Watch::syscall || watch >= inside::Watch::mmap; }
 
@@ -23,10 +26,10 @@ void AgentPlanner::add_takers(pid_t pid, std::vector<AgentPlannedSite>& sites) {
   if (follows_) return void(reason = "its children are followed");
   const auto mappings = mappings_of(pid);
   if (!mappings) return void(reason = mappings.error().message);
-  const MemoryCallers callers = find_memory_callers(pid, *mappings, *files_, {});
+  const MemoryCallers callers = find_memory_callers(pid, *mappings, *files_, own_[pid]);
   reason = callers.unproven;
   for (const MemoryCaller& one : callers.all)
-    if (reason.empty() && !add_taker(pid, one, sites)) reason = "a system call that may take memory away cannot be watched";
+    if (reason.empty() && !add_taker(pid, one, sites)) reason = kUnseenCall;
   for (const MemoryCaller& one : callers.all) takers_.emplace(pid, one.path, one.begin);
   if (reason.empty()) return;
   std::erase_if(sites, [](const AgentPlannedSite& one) {
@@ -35,21 +38,30 @@ void AgentPlanner::add_takers(pid_t pid, std::vector<AgentPlannedSite>& sites) {
   for (AgentPlannedSite& one : sites) one.site.taking = inside::Taking::nothing;
 }
 
-void AgentPlanner::begin_steady(AgentProcess& agent) {
+void AgentPlanner::forget(const std::set<pid_t>& pids) {
+  for (const pid_t pid : pids) {
+    own_.erase(pid), unsteady_.erase(pid);
+    std::erase_if(takers_, [&](const auto& one) { return std::get<pid_t>(one) == pid; });
+  }
+}
+
+std::string AgentPlanner::begin_steady(AgentProcess& agent) {
+  own_[agent.pid()] = agent.own_ranges();
   const auto known = unsteady_.find(agent.pid());
-  if (known == unsteady_.end() || !known->second.empty()) return;
-  known->second = agent.begin_steady([this, &agent](const std::vector<MemoryMapping>& all) { return is_proven(agent, all); });
+  if (known == unsteady_.end() || !known->second.empty()) return why_by_calls(agent.pid());
+  known->second = agent.begin_steady([this, &agent](const std::vector<MemoryMapping>& all) { return unwatched_in(agent, all); });
+  return known->second;
 }
 
 // Code that it maps later may make no such call.
-bool AgentPlanner::is_proven(const AgentProcess& agent, const std::vector<MemoryMapping>& mappings) {
+std::string AgentPlanner::unwatched_in(const AgentProcess& agent, const std::vector<MemoryMapping>& mappings) {
   const pid_t pid = agent.pid();
-  const auto known = unsteady_.find(pid);
-  if (known == unsteady_.end() || !known->second.empty()) return false;
+  std::string& reason = unsteady_[pid];
   const MemoryCallers callers = find_memory_callers(pid, mappings, *files_, agent.own_ranges());
   const auto is_watched = [&](const MemoryCaller& one) { return takers_.contains({pid, one.path, one.begin}); };
-  known->second = callers.unproven;
-  return callers.unproven.empty() && std::all_of(callers.all.begin(), callers.all.end(), is_watched);
+  if (reason.empty()) reason = callers.unproven;
+  if (reason.empty() && !std::all_of(callers.all.begin(), callers.all.end(), is_watched)) reason = kLateCalls;
+  return reason;
 }
 
 bool AgentPlanner::add_taker(pid_t pid, const MemoryCaller& call, std::vector<AgentPlannedSite>& sites) {
@@ -60,11 +72,11 @@ bool AgentPlanner::add_taker(pid_t pid, const MemoryCaller& call, std::vector<Ag
   };
   if (call.number && memory_effect(*call.number) == MemoryEffect::starts) {
     const UprobeSite behind = at(call.behind);
-    return is_fork(behind, sites) || (add_taking(at(call.begin), inside::Taking::starts, call.number, sites) &&
-                                      add_taking(behind, inside::Taking::started, call.number, sites));
+    return is_fork(behind, sites) || (add_taking(at(call.begin), inside::Taking::starts, call, sites) &&
+                                      add_taking(behind, inside::Taking::started, call, sites));
   }
-  if (!add_taking(at(call.begin), inside::Taking::begins, call.number, sites)) return false;
-  add_taking(at(call.behind), inside::Taking::ends, call.number, sites);  // if not, what a call has taken is never steady again
+  if (!add_taking(at(call.begin), inside::Taking::begins, call, sites)) return false;
+  add_taking(at(call.behind), inside::Taking::ends, call, sites);  // if not, what a call has taken is never steady again
   return true;
 }
 
@@ -78,7 +90,7 @@ bool AgentPlanner::is_fork(const UprobeSite& behind, const std::vector<AgentPlan
 }
 
 // The files of these calls, the C library and the linker, stay mapped. So the sites raise no signal.
-bool AgentPlanner::add_taking(const UprobeSite& site, inside::Taking taking, std::optional<uint32_t> number,
+bool AgentPlanner::add_taking(const UprobeSite& site, inside::Taking taking, const MemoryCaller& call,
                               std::vector<AgentPlannedSite>& sites) {
   Candidate candidate{.site = &site};
   if (!locate(candidate).empty() || !fill(candidate).empty() || !candidate.relays.empty() || has_refused(candidate)) return false;
@@ -99,9 +111,11 @@ bool AgentPlanner::add_taking(const UprobeSite& site, inside::Taking taking, std
   AgentSite& its = known->site;
   const bool is_there = its.window_address + its.probed == candidate.address + candidate.probed;
   const bool is_function = taking == inside::Taking::begins && takes_memory(its.watch) && its.function == candidate.address;
-  if (its.is_conditional || !(is_function || (is_there && (number || taking == inside::Taking::ends)))) return false;
+  if (its.is_conditional || !(is_function || (is_there && (call.number || taking == inside::Taking::ends)))) return false;
   its.taking = is_function ? inside::Taking::begins_function : taking;
-  its.number = number.value_or(0);
+  its.number = call.number.value_or(0);
+  if (taking == inside::Taking::begins || taking == inside::Taking::starts)
+    its.behind = candidate.address + (call.behind - candidate.function.offset);
   return true;
 }
 

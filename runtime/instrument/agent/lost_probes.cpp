@@ -43,6 +43,13 @@ AgentTarget* live_target(const AgentTargets& targets, pid_t pid) {
   return found == last ? nullptr : found->second.get();
 }
 
+std::set<pid_t> without_agent(const AgentTargets& targets, std::span<const EnabledProbe> probes) {
+  std::set<pid_t> found;
+  for (const EnabledProbe& one : probes)
+    if (const pid_t pid = std::get<UprobeSite>(one.probe->site).pid; live_target(targets, pid) == nullptr) found.insert(pid);
+  return found;
+}
+
 uint64_t copied_bytes(const AgentTargets& targets) {
   uint64_t bytes = 0;
   for (const auto& [pid, target] : targets)

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,6 +24,8 @@ using ProbesByProcess = std::map<pid_t, std::vector<PlacedProbe>>;
 
 // The agent in the current program of a process. Null: there is none.
 AgentTarget* live_target(const AgentTargets& targets, pid_t pid);
+// Processes of the probes that have none.
+std::set<pid_t> without_agent(const AgentTargets& targets, std::span<const EnabledProbe> probes);
 // Bytes of records that were read from all targets.
 uint64_t copied_bytes(const AgentTargets& targets);
 uint64_t lost_firings(const AgentTargets& targets);

@@ -17,6 +17,8 @@ from scenarios.test_agent import AgentTest, guards_of
 SPAN = os.environ.get("DVM_HEAP_SPAN", "300")  # milliseconds for each way
 PATIENCE = 60 + int(SPAN) // 100  # seconds: a loaded machine is slow, not wrong
 LIBRARY = str(pathlib.Path(program("snatched")).parent / "libvanishing_library.so")
+LATE_LIBRARY = str(pathlib.Path(program("late")).parent / "liblate_library.so")
+AS_NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all")
 ENTRY, RETURN = "pid$target:a.out:work:entry", "pid$target:a.out:work:return"
 ERRORS = ' ERROR { @e = count(); } END { printa("%@d faults\\n", @e); }'
 COUNTED = ' END { printa("%@d %s|\\n", @); }' + ERRORS
@@ -92,6 +94,32 @@ class Said(HeapTest):
     def test_before_tracing(self):
         listed = dvmtest.dvm("list", "-v", "-x", "backend=agent", "-n", BY_STRING, "-c", program("vanishing_own") + " own")
         self.assertIn("engine site code" + self.WHY, listed.stdout)
+
+
+class Late(HeapTest):
+    """Clauses that read memory first come with a library that the program opens while it is traced."""
+
+    def test_read_it_by_plain_loads(self):
+        if dvmtest.missing_privilege() or os.geteuid() != 0 or not shutil.which("setpriv"):
+            dvmtest.skip_or_fail(self, "needs root, to become a user and to count system calls")
+        folder = dvmtest.own_folder(self)
+        os.chmod(folder, 0o755)
+        dvmtest.copy_of_dvm(folder)
+        for file in (program("late"), LATE_LIBRARY):
+            shutil.copy(file, folder)
+        script = 'BEGIN { printf("%d\\n", $target); } pid$target:liblate*:late_function:entry { @[copyinstr(arg0)] = count(); }'
+        tracer = subprocess.Popen([*AS_NOBODY, "./dvm", "run", "-qv", "-Z", "-n", script, "-c", "./late ./liblate_library.so text"], cwd=folder, env=dvmtest.ENV,
+                                  text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(tracer.communicate)
+        self.addCleanup(tracer.kill)
+        target = next(line for line in map(str.strip, tracer.stdout) if line.isdigit())
+        time.sleep(1)
+        counted = dvmtest.dvm("run", "-q", "-n", f"syscall::process_vm_readv:entry /pid == {target}/ {{ n++; }} tick-1s {{ printf(\"%d\\n\", n); exit(0); }}")
+        tracer.send_signal(signal.SIGINT)
+        out, err = tracer.communicate(timeout=PATIENCE)
+        self.assertRegex(out, r"(?m)^  on the heap +[1-9]\d\d")
+        self.assertLess(int(counted.stdout), 10, err)
+        self.assertNotIn("by system calls", err)
 
 
 class Snatched(HeapTest):

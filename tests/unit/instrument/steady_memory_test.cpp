@@ -43,7 +43,7 @@ class SteadyProposalsTest : public testing::Test {
         proposals_(child_.pid(), reinterpret_cast<uint64_t>(&steady), {own_}, [this](const auto& mappings) {
           proofs_++, code_ = 0;
           for (const MemoryMapping& one : mappings) code_ += one.is_executable;
-          return is_proven_;
+          return std::string(is_proven_ ? "" : "it makes code");
         }) {}
   ~SteadyProposalsTest() override { std::free(on_heap_), std::free(large_), munmap(shared_, kPage); }
 
@@ -255,7 +255,16 @@ TEST_F(SteadyProposalsTest, EndWithoutAProof) {
   is_proven_ = false;
   EXPECT_FALSE(first_table());
   EXPECT_EQ(seen().is_off, 1);
-  EXPECT_NE(proposals_.problem(), "");
+  EXPECT_EQ(proposals_.problem(), "it makes code");
+}
+
+TEST_F(SteadyProposalsTest, SayWhichCallHasEndedThem) {
+  ASSERT_TRUE(first_table());
+  change([](SteadyMemory& all) { all.is_off = 1, all.ended_by = 1 + SYS_io_uring_setup; });
+  refresh();
+  EXPECT_EQ(proposals_.problem(), "it has called io_uring_setup");
+  proposals_.end(memory_, "another reason");
+  EXPECT_EQ(proposals_.problem(), "it has called io_uring_setup");
 }
 
 TEST_F(SteadyProposalsTest, LeaveOutGuardRegions) {

@@ -59,7 +59,7 @@ class Steady : public testing::Test {
   }
   uint64_t end() { return table().ranges[0].end; }
   void take(const MemoryCall& call, uint64_t stack_pointer = 1) {
-    begin_taking(site_of(call), memory_taken(call), stack_pointer);
+    begin_taking(site_of(call), call.number, memory_taken(call), stack_pointer);
   }
   void give(const MemoryCall& call, uint64_t stack_pointer) { end_taking(site_of(call), memory_taken(call), stack_pointer); }
   Site site_of(const MemoryCall& call) {

@@ -84,7 +84,10 @@ TEST_F(SteadyTakers, TakeAllThatTheyMayReach) {
   EXPECT_EQ(end_after({kMprotect, kPage, kPage, kGrowsUp | 1}), kSteadyBegin);
   EXPECT_EQ(end_after({kMprotect, kPage, kPage, 3}), kSteadyEnd);
   EXPECT_EQ(end_after({kProcessMadvise}), kSteadyBegin);
-  for (const uint64_t number : {56, 435}) EXPECT_EQ(end_after({number}), 0);
+  for (const uint64_t number : {56, 435}) {
+    EXPECT_EQ(end_after({number}), 0);
+    EXPECT_EQ(steady().ended_by, number + 1);
+  }
 }
 
 TEST_F(SteadyTakers, AreNoneInAForkedChildOrIfTheyTakeNothing) {
@@ -144,7 +147,7 @@ TEST_F(SteadyTakers, AreCountedIfTheyHaveNoRoom) {
   for (int i = 0; i < 2; i++) note(call, Taking::ends, 1);
   EXPECT_EQ(steady().unnamed, 0);
   fill();
-  begin_taking(site_of({0}, Taking::begins_function), memory_taken(call), 1);
+  begin_taking(site_of({0}, Taking::begins_function), call.number, memory_taken(call), 1);
   EXPECT_EQ(steady().unnamed, 0);
   EXPECT_EQ(steady().is_off, 1);
 }

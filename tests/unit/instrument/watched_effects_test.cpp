@@ -68,9 +68,12 @@ TEST_F(WatchEffects, StubsOfARestrictedProcessAreMuted) {
   EXPECT_EQ(header().restricted, 1);
   EXPECT_EQ(page().muted, 1);
   EXPECT_EQ(steady_memory(context_).is_off, 0);
-  context_.restart = 1;
-  EXPECT_FALSE(calls(Watch::prctl, 22));
-  EXPECT_EQ(steady_memory(context_).is_off, 1);
+  for (uint64_t SteadyMemory::*used : {&SteadyMemory::state, &SteadyMemory::proposed}) {
+    steady_memory(context_) = {};
+    steady_memory(context_).*used = kSteadyStep;
+    EXPECT_FALSE(calls(Watch::prctl, 22));
+    EXPECT_EQ(steady_memory(context_).is_off, 1);
+  }
   EXPECT_EQ(header().leaving, 0);
 }
 
