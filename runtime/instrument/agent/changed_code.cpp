@@ -14,6 +14,7 @@
 #include "common/file_bytes.h"
 #include "common/file_descriptor.h"
 #include "runtime/agent/memory.h"
+#include "runtime/agent/remote_room.h"
 #include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
@@ -39,11 +40,23 @@ Result<std::vector<uint64_t>> copied_pages(pid_t pid, const AddressRange& range)
   return found;
 }
 
+// The bytes of a piece of code by which dvm has held a thread, if one begins there; 0: none does. It stays until the probes go.
+size_t remote_code_at(CodeBytes now) {
+  uint64_t head[2] = {};  // the mark, and the size
+  if (now.size() < sizeof head) return 0;
+  std::memcpy(head, now.data(), sizeof head);
+  return head[0] == kRemoteMark ? std::min<uint64_t>(head[1], now.size()) : 0;
+}
+
 // now: the same bytes in memory.
 bool has_new(CodeBytes now, CodeBytes before) {
   constexpr size_t kJumpBytes = 5;
   constexpr unsigned char kJump = 0xe9;
   for (size_t i = 0; i + 1 < now.size(); i++) {
+    if (const size_t own = remote_code_at(now.subspan(i)); own > 1) {
+      i += own - 1;
+      continue;
+    }
     const bool is_same = i + 1 < before.size() && std::equal(now.begin() + i, now.begin() + i + 2, before.begin() + i);
     if (is_same || !begins_system_call(now.subspan(i))) continue;
     const size_t from = i - std::min(i, kJumpBytes - 1);

@@ -167,6 +167,19 @@ TEST_F(ChangedCodeTest, SeesSystemCallsThatWereWritten) {
   EXPECT_FALSE(has_new());
 }
 
+// A piece of code that holds a thread has a mark, its size in all, and system calls.
+TEST_F(ChangedCodeTest, LeavesOutWhatDvmHasWritten) {
+  write(200, {0x64, 0x76, 0x6d, 0x2d, 0x63, 0x61, 0x6c, 0x6c, 0x14, 0, 0, 0, 0, 0, 0, 0, 0x0f, 0x05, 0x0f, 0x05});
+  EXPECT_FALSE(has_new());
+  write(220, {0x0f, 0x05});
+  EXPECT_TRUE(has_new());
+  write(200, {0x65});
+  write(220, {0x90, 0x90});
+  EXPECT_TRUE(has_new());
+  for (size_t i = 200; i < 220; i++) write(i, {0x90});
+  EXPECT_FALSE(has_new());
+}
+
 TEST(MemoryEffects, AreThoseOfTheNumber) {
   EXPECT_EQ(memory_effect(SYS_munmap), MemoryEffect::takes);
   EXPECT_EQ(memory_effect(0x40000000 | SYS_munmap), MemoryEffect::takes);
