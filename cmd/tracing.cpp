@@ -245,13 +245,14 @@ std::string account_text(const TracingOptions& given, runtime::Handle& handle, c
   return made;
 }
 
-// The clauses that became machine code while they were traced, or should have.
+// The clauses that became machine code while they were traced, or should have, and what else has changed.
 void print_changes(runtime::Handle& handle) {
   for (const runtime::Placement& one : handle.placements())
     if (one.interpreted != 0)
       tell("dt_clause_{}: engine {} after {} firings", one.clause, one.engine, one.interpreted);
     else if (changes_engine(handle.options()) && !one.engine_problem.empty())
       tell("dt_clause_{}: engine {}; not llvm: {}", one.clause, one.engine, one.engine_problem);
+  for (const std::string& change : handle.changes()) tell("{}", change);
 }
 
 // Prints the results that remain at the end of a run; returns its exit status. `ledger` is null unless the run is priced by a

@@ -82,6 +82,8 @@ class Replays {
 class TellsNotes {
  public:
   virtual std::vector<std::string> take_notes() = 0;
+  // What has changed since the probes were turned on, for users who want details.
+  virtual std::vector<std::string> changes() const { return {}; }
 
  protected:
   ~TellsNotes() = default;

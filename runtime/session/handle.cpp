@@ -99,6 +99,14 @@ void Handle::preview(std::span<const EnabledProbe> probes) {
   for (const auto& backend : impl_->backends) backend->preview(probes);
 }
 
+std::vector<std::string> Handle::changes() const {
+  std::vector<std::string> all;
+  for (const auto& backend : impl_->backends)
+    if (const TellsNotes* notes = backend->abilities().notes)
+      for (std::string& one : notes->changes()) all.push_back(std::move(one));
+  return all;
+}
+
 bool Handle::holds(int32_t pid) const {
   return std::any_of(impl_->backends.begin(), impl_->backends.end(), [&](const auto& one) {
     const HoldsThreads* holds = one->abilities().holds;

@@ -282,6 +282,14 @@ std::vector<std::string> Instruments::take_notes() {
   return all;
 }
 
+std::vector<std::string> Instruments::changes() const {
+  std::vector<std::string> all;
+  for (Instrument* instrument : active_)
+    if (const TellsNotes* notes = instrument->abilities().notes)
+      for (std::string& one : notes->changes()) all.push_back(std::move(one));
+  return all;
+}
+
 void Instruments::collect() {
   for (Instrument* instrument : active_)
     if (Merges* kept = instrument->abilities().merges) kept->collect();

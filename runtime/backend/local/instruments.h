@@ -58,6 +58,7 @@ class Instruments final : public FollowsProcesses,
   std::optional<Moment> moment() const override;
   uint64_t reading_ns() const override;
   std::vector<std::string> take_notes() override;
+  std::vector<std::string> changes() const override;
   // Visits the aggregations of clauses that run where their probes fire.
   void visit(const Visit& each) const override;
   void collect();            // call when BEGIN has fired: losses until then are none of the run

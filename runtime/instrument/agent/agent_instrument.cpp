@@ -152,6 +152,7 @@ class AgentInstrument final : public Instrument,
     return std::exchange(notes_, {});
   }
 
+  std::vector<std::string> changes() const override { return unsteady_texts(processes_); }
   Status watch(const LinkerSite& linker) override {
     if (losses_.by_uprobes()) return Error{""};  // an agent leaves it to them
     losses_.watch(linker.pid), watch_execs(linker.pid);
@@ -240,8 +241,8 @@ class AgentInstrument final : public Instrument,
     std::vector<Refused> refused;
     const Status placed = renewed_[pid] < kMostRenewals ? place(enabled, refused) : Error{"its file is mapped again too often"};
     losses_.wait_or_lose(pid, probes, refused, placed, lost);
-    const std::string lost_text = renewal_text(pid, enabled, refused, placed, execs_.has(pid));
-    if (!lost_text.empty() && renewed_[pid]++ == 0) notes_.push_back(lost_text);
+    const std::string text = renewal_text(pid, enabled, refused, placed, execs_.has(pid));
+    if (!text.empty() && renewed_[pid]++ == 0) notes_.push_back(text);
   }
 
   // A C program may load libgcc late, at its first backtrace() or pthread_cancel(). It waits then, and cannot be stopped yet.
@@ -289,7 +290,7 @@ class AgentInstrument final : public Instrument,
     for (AgentPlannedSite& one : planned) sites.push_back(std::move(one.site));
     sites.insert(sites.end(), spares.begin(), spares.end());
     if (Status enabled = (*process)->agent.enable(sites, begin_data(**process, sites)); !enabled) return enabled;
-    planner_.begin_steady((*process)->agent);
+    (*process)->note_unsteady(planner_.begin_steady((*process)->agent), !has_begun_);
     if (!(*process)->lanes && (*process)->agent.data_file() >= 0) (*process)->read(check_of(**process));
     find_stacks(pid, **process, sites);
     if ((*process)->agent.is_on() && (*process)->agent.is_muted()) tell_muted(pid, sites, follows_, notes_);

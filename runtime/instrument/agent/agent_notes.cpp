@@ -54,6 +54,10 @@ std::string emptied_text(pid_t pid) {
       "process {}: its thread-local variables are empty again, because a clause on a later probe needs them in dvm", pid);
 }
 
+std::string unsteady_text(pid_t pid, std::string_view why) {
+  return fmt::format("process {}: memory was read by system calls from some time on: {}", pid, why);
+}
+
 std::string renewal_text(pid_t pid, std::span<const EnabledProbe> probes, std::span<const Refused> refused, const Status& placed,
                          bool is_held) {
   const std::string& function = probes.front().probe->function;

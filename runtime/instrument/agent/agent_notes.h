@@ -19,7 +19,8 @@ std::string kept_text(pid_t pid, std::string_view why);  // jumps that could not
 std::string left_text(pid_t pid);
 // Probes over instructions whose faults the process handles.
 std::string yielded_text(pid_t pid, std::string_view function, size_t count);
-std::string emptied_text(pid_t pid);  // thread-local variables
+std::string unsteady_text(pid_t pid, std::string_view why);  // its heap, to clauses that read it
+std::string emptied_text(pid_t pid);                         // thread-local variables
 // Firings that are lost because probes were placed again late, or not before the process continued. Empty: none.
 std::string renewal_text(pid_t pid, std::span<const EnabledProbe> probes, std::span<const Refused> refused, const Status& placed,
                          bool is_held);

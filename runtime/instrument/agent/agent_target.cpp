@@ -133,6 +133,11 @@ std::vector<PlacedProbe> AgentTarget::take_off(SignalSet handled) {
   return probes;
 }
 
+void AgentTarget::note_unsteady(const std::string& why, bool is_said) {
+  if (is_said) said_unsteady = why;
+  if (why != said_unsteady) unsteady = why;
+}
+
 void AgentTarget::serve() {
   if (stacks) stacks->answer();
   agent.refresh_steady(read_clock(CLOCK_MONOTONIC));

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -52,22 +53,25 @@ struct AgentTarget {
   // Takes off the jumps over instructions that may raise such signals. Removes and returns their probes. Empty: it is not
   // possible now.
   std::vector<PlacedProbe> take_off(SignalSet handled);
+  // Notes why clauses read memory by system calls, if they do. is_said: -v says so with the clauses.
+  void note_unsteady(const std::string& why, bool is_said);
   bool owns(pid_t pid) const { return pid == agent.pid() || forked.contains(pid); }
   // Firings whose records or aggregations could not be kept. An arena whose contents make no sense counts as one.
   uint64_t lost() const { return (lanes ? lanes->lost() : 0) + (arenas ? arenas->nonsense() : 0); }
 
   AgentProcess agent;
-  bool has_become_other = false;     // it has executed another program
-  bool was_missed = false;           // that program, or the one that it was about to execute, was not held
-  uint64_t may_execute_until = 0;    // ns of CLOCK_MONOTONIC. Until then it may execute another unnoticed: a thread was about to
-  bool watches_loads = false;        // its dynamic linker
-  uint64_t load_turns = 0;           // of the linker, that were seen
-  uint64_t late_loads = 0;           // of these, that were noted as late
-  AnswerTimes answers{};             // to threads that are about to change memory of dvm, or to lock all
-  bool is_left = false;              // and nothing of this one is on
-  bool is_read = false;              // and its aggregations were read
-  ThreadIds ids;                     // as dvm knows its threads
-  std::optional<Process> process{};  // tells how it ends; none: it has ended
+  bool has_become_other = false;   // it has executed another program
+  bool was_missed = false;         // that program, or the one that it was about to execute, was not held
+  uint64_t may_execute_until = 0;  // ns of CLOCK_MONOTONIC. Until then it may execute another unnoticed: a thread was about to
+  std::string said_unsteady{}, unsteady{};  // why clauses read memory by system calls: as -v has said, and found later
+  bool watches_loads = false;               // its dynamic linker
+  uint64_t load_turns = 0;                  // of the linker, that were seen
+  uint64_t late_loads = 0;                  // of these, that were noted as late
+  AnswerTimes answers{};                    // to threads that are about to change memory of dvm, or to lock all
+  bool is_left = false;                     // and nothing of this one is on
+  bool is_read = false;                     // and its aggregations were read
+  ThreadIds ids;                            // as dvm knows its threads
+  std::optional<Process> process{};         // tells how it ends; none: it has ended
   std::unique_ptr<LaneReader> lanes;
   std::unique_ptr<ArenaReader> arenas;
   std::unique_ptr<StackFinder> stacks;  // if clauses in threads ask for these

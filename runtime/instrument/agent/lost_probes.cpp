@@ -57,6 +57,15 @@ uint64_t copied_bytes(const AgentTargets& targets) {
   return bytes;
 }
 
+std::vector<std::string> unsteady_texts(const AgentTargets& targets) {
+  std::vector<std::string> all;
+  for (const auto& [pid, target] : targets) {
+    const std::string_view problem = target->agent.steady_problem(), why = problem.empty() ? target->unsteady : problem;
+    if (!why.empty()) all.push_back(unsteady_text(pid, why));
+  }
+  return all;
+}
+
 uint64_t lost_firings(const AgentTargets& targets) {
   uint64_t lost = 0;
   for (const auto& [pid, target] : targets) lost += target->lost();

@@ -29,6 +29,8 @@ std::set<pid_t> without_agent(const AgentTargets& targets, std::span<const Enabl
 // Bytes of records that were read from all targets.
 uint64_t copied_bytes(const AgentTargets& targets);
 uint64_t lost_firings(const AgentTargets& targets);
+// Those whose memory clauses no longer read by plain loads, and why.
+std::vector<std::string> unsteady_texts(const AgentTargets& targets);
 // The target with the earliest record, that record, and the ticks of the earliest record of another target; if none has one,
 // UINT64_MAX. Null: none has a record.
 AgentTarget* earliest_in(const AgentTargets& targets, LaneRecord& record, uint64_t& others);

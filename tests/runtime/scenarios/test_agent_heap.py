@@ -91,6 +91,13 @@ class Said(HeapTest):
         for script, name in ((BY_STRING, "vanishing"), (ENTRY + " { @ = count(); }", "vanishing_own")):
             self.assertNotIn("by system calls", self.run_on(script, program(name) + " unmap").stderr)
 
+    def test_at_the_end(self):
+        """Calls while it is traced."""
+        for way, why in (("copied", "it executes memory that is no file"), ("keyed", "it has called pkey_mprotect"), ("lent", "it has called shmat with SHM_EXEC")):
+            with self.subTest(way):
+                self.assertRegex(self.run_on(BY_STRING, program("vanishing") + f" {way} unmap").stderr, rf"(?m)^dvm: process \d+: memory was read by system calls from some time on: {why}$")
+        self.assertNotIn("from some time on", self.run_on(BY_STRING, program("vanishing") + " unmap").stderr)
+
     def test_before_tracing(self):
         listed = dvmtest.dvm("list", "-v", "-x", "backend=agent", "-n", BY_STRING, "-c", program("vanishing_own") + " own")
         self.assertIn("engine site code" + self.WHY, listed.stdout)

@@ -178,6 +178,8 @@ class Handle {
   std::vector<Placement> placements(const Probe& probe) const;
   Placement placement(const Probe& probe) const;
   void preview(std::span<const EnabledProbe> probes);
+  // After stop(): what has changed in how clauses run, besides their placements.
+  std::vector<std::string> changes() const;
 
   // Turns instruments on and fires BEGIN. The error says what is missing and what to do.
   Status go(std::vector<Refused>& refused);
