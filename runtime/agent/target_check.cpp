@@ -185,7 +185,8 @@ std::optional<RseqPlace> find_rseq(const StoppedProcess& process) {
   std::optional<RseqPlace> place;
   for (const HeldThread& thread : process.threads()) {
     const auto its = rseq_area_of(thread.tid);
-    if (!its || its->signature != kRestartSignature) return {};
+    if (!its) continue;
+    if (its->signature != kRestartSignature) return {};
     const RseqPlace found{its->address - thread.registers.fs_base, its->bytes};
     if (place && (place->offset != found.offset || place->bytes != found.bytes)) return {};
     place = found;

@@ -37,7 +37,8 @@ uint32_t find_thread_offset(const StoppedProcess& process, const AgentMemory& me
 struct RseqPlace {
   uint64_t offset = 0, bytes = 0;
 };
-// Nothing: a thread has none, or they are at different places, or a sequence has another signature than that of the C library.
+// A thread that has none is left out: it has just begun, or its stubs will find that out. Nothing: no thread has one, or they
+// are at different places, or one has another signature than those of the C library.
 std::optional<RseqPlace> find_rseq(const StoppedProcess& process);
 
 // True if programs can read the number of their CPU without waiting for earlier instructions (rdpid).

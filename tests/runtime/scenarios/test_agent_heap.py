@@ -188,6 +188,15 @@ class Tracers(HeapTest):
             self.assertEqual(tracer.returncode, 0)
         self.finish(target)
 
+    def test_dvm_comes_while_threads_begin(self):
+        """Some have not registered their areas for restartable sequences yet."""
+        target = self.start("threads")
+        for _ in range(6):
+            result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", BY_STRING + " tick-100ms { exit(0); }", "-p", str(target.pid))
+            self.assertIn(IN_THREAD, result.stderr)
+            self.assertNotIn("by system calls", result.stderr)
+        self.finish(target)
+
     def test_dvm_is_killed(self):
         for also_guard in (False, True):
             with self.subTest(also_guard=also_guard):
