@@ -143,6 +143,7 @@ class Agent {
   void fire(const Registers& given) { fire(stub_, given); }
   [[gnu::noinline]] static void fire(uint64_t stub, const Registers& given) {
     Registers registers = given;
+    fill_stack();
     load_and_call(reinterpret_cast<void*>(stub), registers.words.data());
     EXPECT_EQ(registers, given);
   }
@@ -215,6 +216,11 @@ class Agent {
     steady.tables[0].count = 1, steady.tables[0].ranges[0] = range;
     steady.state = inside::kSteadyStep | 1;
   }
+  // That of the first thread, for stubs that are placed later.
+  void end_stack_at(uint64_t end) {
+    lasting_.stack.end = end;
+    std::memcpy(reinterpret_cast<void*>(context_.lasting), &lasting_, sizeof lasting_);
+  }
   bool keeps_flags = true;  // of stubs that are placed later
   uint64_t stub() const { return stub_; }
   uint64_t stub_bytes() const { return stub_bytes_; }
@@ -255,6 +261,12 @@ class Agent {
   }
   static void append(std::vector<std::byte>& to, const std::vector<std::byte>& more) {
     to.insert(to.end(), more.begin(), more.end());
+  }
+  // Nothing that a stub has not written is 0 there by chance.
+  [[gnu::noinline]] static void fill_stack() {
+    uint64_t words[256];
+    std::memset(words, 0xff, sizeof words);
+    asm volatile("" : : "r"(words) : "memory");
   }
   static inside::CodeEntries code_entries() {
     inside::CodeEntries entries;

@@ -67,6 +67,19 @@ TEST_F(SiteFails, LeaveTheClausesToDvm) {
   compare({firer({sum({stack(2, 0)})})});
 }
 
+// One that does not fail is no matter of agent_enter, whatever the stack held before.
+TEST_F(SiteFails, RunByTheCodeOfTheSiteOtherwise) {
+  Agent agent(inside::kAlone);
+  agent.place({firer({aggregation(3, SiteFunction::sum, quotient(), {integer(masked(BuiltIn::arg0, 7))})})});
+  Registers registers{};
+  registers.words[saved::rdi] = 6, registers.words[saved::rsi] = 2;
+  for (int i = 0; i < 5; i++) {
+    if (i == 2) agent.forbid_inside_code();
+    agent.fire(registers);
+  }
+  EXPECT_EQ(agent.firings(), 5);
+}
+
 // A record of the clause has its head, the address and a word.
 TEST_F(SiteFails, LeadToTheRecordOfTheirClause) {
   AgentStep record = step(Kind::fault_record);

@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>
@@ -52,7 +53,10 @@ class ThreadRecords : public testing::Test {
   char* end_;
   std::vector<uint64_t> data_ = std::vector<uint64_t>(data_bytes(kLanes, kRing) / sizeof(uint64_t));
   ArmedPage page_;
-  LastingMemory lasting_;
+  struct {
+    LastingMemory head;
+    MemoryRange range;
+  } lasting_;
   Context context_;
   Lane& lane_ = reinterpret_cast<Lane*>(reinterpret_cast<DataHeader*>(data_.data()) + 1)[1];
   uint64_t saved_[kSavedWords] = {};
@@ -173,6 +177,24 @@ TEST_F(ThreadRecords, HaveSlots) {
   step.is_string = 0;
   EXPECT_EQ(slot(begin_), 16 + 8);
   EXPECT_EQ(record_[2], kAbsent);
+}
+
+// A page that cannot be read follows.
+TEST_F(ThreadRecords, LoadNoWordBehindMemoryThatLasts) {
+  lasting_.head.ranges = 1, lasting_.range = {address_of(begin_), address_of(end_)};
+  for (uint64_t bytes = 1; bytes < 40; bytes++)
+    for (uint64_t behind = 0; behind < 10; behind++) {
+      EXPECT_EQ(fixed(end_ - bytes - behind, bytes), bytes);
+      EXPECT_EQ(made(bytes + 1), std::string(bytes, 'x') + '\xff');
+    }
+  end_[-1] = 0;
+  for (uint64_t bytes = 1; bytes < 40; bytes++)
+    for (const uint64_t most : {255, 20}) {
+      std::array<uint64_t, 8> to{};
+      const std::string expected(std::min(bytes - 1, most), 'x');
+      EXPECT_EQ(read_text(context_, &lane_, 0, address_of(end_ - bytes), to.data(), most), expected.size() / 8 + 1);
+      EXPECT_EQ(reinterpret_cast<const char*>(to.data()), expected);
+    }
 }
 
 TEST_F(ThreadRecords, HaveOperandsInMemory) {
