@@ -32,7 +32,7 @@ TEST_SECONDS = 900     # or by waiting; long, since a busy machine does not make
 TEST_BYTES = 16 << 30  # it may take all memory, too
 OTHER_TESTS = {"conformance": "conformance/conformance_test", "golden": "golden/compiler_golden_test", "contexts_test": "contexts/contexts_test"}
 SANITIZED = "contexts_test"
-AGENT_TESTS = ("address_space_test", "arena_reader_test", "breakpoint_test", "clause_code_test", "clause_records_test", "detach_test", "fault_sites_test", "file_data_test", "frame_rows_test", "handler_watch_test", "jump_locks_test", "lane_reader_test", "lasting_memory_test", "late_reads_test", "late_updates_test", "other_jumps_test", "placed_probes_test", "record_program_test", "semaphores_test", "signal_frames_test", "site_code_test", "unfit_sites_test",
+AGENT_TESTS = ("address_space_test", "agent_watches_test", "arena_reader_test", "breakpoint_test", "clause_code_test", "clause_records_test", "detach_test", "fault_sites_test", "file_data_test", "frame_rows_test", "handler_watch_test", "jump_locks_test", "lane_reader_test", "lasting_memory_test", "late_reads_test", "late_updates_test", "other_jumps_test", "placed_probes_test", "record_program_test", "semaphores_test", "signal_frames_test", "site_code_test", "unfit_sites_test",
                "steady_memory_test", "steady_reader_test", "stopped_process_test", "stack_finder_test", "thread_clock_test",
                "thread_records_test", "unstopped_test", "unwinder_test", "watched_calls_test")
 CODE_TESTS = ("displaced_test", "flags_use_test", "tail_exits_test")
