@@ -5,7 +5,9 @@
 #include <x86intrin.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
+#include <cstring>
 #include <latch>
 #include <thread>
 #include <vector>
@@ -77,6 +79,33 @@ TEST_F(SiteEdges, ARecordHasItsTimeAndCpu) {
     }
   }
   sched_setaffinity(0, sizeof before, &before);
+}
+
+// As the program has left them.
+TEST_F(SiteEdges, ARecordHasAnyVectorRegister) {
+  constexpr uint64_t kFirst = 0x1122334455667700;
+  std::array<inside::RecordStep, 16> steps;
+  for (uint8_t n = 0; n < steps.size(); n++) steps[n] = {.kind = inside::RecordStep::Kind::xmm, .base = n, .at = 8U + 8U * n};
+  const inside::RecordProgram program{steps.size(), 8 + 8 * steps.size(), 0, 0};
+  AgentFirer made = firer({});
+  made.program.resize(sizeof program + sizeof steps);
+  std::memcpy(made.program.data(), &program, sizeof program);
+  std::memcpy(made.program.data() + sizeof program, steps.data(), sizeof steps);
+  Agent agent(inside::kAlone);
+  agent.place({made});
+  uint64_t value = kFirst;
+  asm volatile(
+      "sub $256, %%rsp\n"
+      ".irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n"
+      "movq %0, %%xmm\\n\n inc %0\n"
+      ".endr\n"
+      "call *%1; add $256, %%rsp"
+      : "+r"(value)
+      : "r"(agent.stub())
+      : "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",
+        "xmm13", "xmm14", "xmm15");
+  const uint64_t* words = words_at(ring_at(agent, agent.lane_number()));
+  for (uint64_t n = 0; n < steps.size(); n++) EXPECT_EQ(words[3 + n], kFirst + n);
 }
 
 // That of another thread than the first one, which dvm has not found, in a process that restricts its system calls.
