@@ -8,7 +8,7 @@
 
 namespace dvm::runtime {
 
-// While other threads use the lanes: for an eighth of a second, and for 3 ms.
+// How often to try again while other threads use the lanes: for an eighth of a second, or for 3 ms.
 inline constexpr int kPatientTries = 7, kFewTries = 2;
 
 // Nothing is done if no thread of the process waits for it.

@@ -1,6 +1,6 @@
 #pragma once
-// Threads that stand in a restartable sequence (rseq). The kernel aborts it when such a thread goes on, but not if the thread is
-// first led elsewhere and then set back.
+// Threads that are in a restartable sequence (rseq). The kernel aborts the sequence when such a thread continues, but not if the
+// thread first runs other code and its registers are then restored.
 
 #include <sys/types.h>
 #include <sys/user.h>

@@ -31,7 +31,7 @@ std::optional<MemoryMapping> mapping_of(std::string_view line);
 Result<std::vector<MemoryMapping>> mappings_of(pid_t pid);
 // The mapping that contains an address. mappings: sorted by address. Null: none does.
 const MemoryMapping* mapping_at(const std::vector<MemoryMapping>& mappings, uint64_t address);
-// Why nothing is put into code of a mapping that is shared.
+// Why a site in a shared mapping is refused.
 inline constexpr std::string_view kSharedCode =
     "its code is mapped as shared: what is written there would change the file, and other processes";
 

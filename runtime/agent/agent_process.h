@@ -83,7 +83,7 @@ class AgentProcess {
   // go on.
   void note_raised(uint64_t raised);
 
-  // From then on clauses read what is proven to stay mapped by plain loads, if all system calls that may take it away are
+  // From then on, clauses read memory that is proven to stay mapped by plain loads, if all system calls that may unmap it are
   // watched. Returns why they do not; empty: they do. now: ns of CLOCK_MONOTONIC.
   std::string_view begin_steady(SteadyProposals::FindUnwatched find_unwatched);
   void refresh_steady(uint64_t now);

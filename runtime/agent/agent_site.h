@@ -30,7 +30,7 @@ struct MachineCode {
   std::vector<uint32_t> globals{};
   // Offsets in `bytes` of the instructions that read saved registers: mov word(%rdi), %reg, of seven bytes.
   std::vector<uint32_t> loads{};
-  // Its end makes a condition of the processor's flags the value, 1 or 0. `at` is where that begins; condition 0: there is none.
+  // The code may end by turning a condition of the processor's flags into 1 or 0, from offset `at` on. condition 0: it does not.
   struct Truth {
     uint32_t at = 0;
     unsigned char condition = 0;  // of the jump if it holds
@@ -82,13 +82,13 @@ struct AgentStep {
   size_t bytes() const;  // upper bound of its size in the process
 };
 
-// Its record is of a single clause.
+// True if it leaves a record for a single clause.
 inline bool is_any_record(const AgentStep& one) {
   using Kind = inside::ClauseStep::Kind;
   return one.step.kind == Kind::clause_record || one.step.kind == Kind::fault_record;
 }
 
-// It assigns or tries a string.
+// True if it assigns or tries a string.
 inline bool has_text(const AgentStep& one) {
   using Kind = inside::ClauseStep::Kind;
   return one.step.kind == Kind::assign_text || one.step.kind == Kind::try_text;

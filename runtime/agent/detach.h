@@ -25,11 +25,11 @@ struct Detached {
 enum class WhichAgents : uint8_t { of_dead_tracers, of_this_tracer, all };
 enum class Mappings : uint8_t { unmap, keep };
 
-// Addresses of its jumps that are in the code now.
+// The addresses of the agent's jumps that are in the code now.
 std::vector<uint64_t> jumps_of(const AgentMemory& memory, const FoundAgent& agent);
 // The same, plus jumps whose opcode is temporarily replaced, for example by a breakpoint.
 std::vector<uint64_t> held_jumps_of(const AgentMemory& memory, const FoundAgent& agent);
-// Jumps of ended tracers to unwind information of code that a thread may still go on with.
+// Jumps at unwinders that killed tracers have left, because a thread may still be interrupted in code that they describe.
 struct KeptUnwinder {
   AddressRange code;
   inside::Patch patch;
@@ -48,7 +48,7 @@ void take_jumps_off(pid_t pid, const AgentMemory& memory, pid_t tracer, std::spa
 bool has_lanes_of(pid_t pid, pid_t tracer);
 // The processes in which the lanes of the tracer are mapped: those that it traces, and their forked children.
 std::vector<pid_t> processes_of(pid_t tracer);
-// Takes the agents of that tracer off all of them. parent: only off the processes that were forked from it, directly or not.
+// Removes the agents of that tracer from all of them. parent: only from its forked children, and theirs.
 void detach_forked(pid_t tracer, pid_t parent = 0);
 
 }  // namespace dvm::runtime

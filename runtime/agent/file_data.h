@@ -15,8 +15,8 @@ namespace dvm::runtime {
 void watch_file_data(std::span<AgentSite* const> sites, const std::vector<MemoryMapping>& mappings,
                      inside::WatchedMemory& watched);
 
-// Adds the mappings in which sites lie, so that threads notice when the program makes them writable. Those of further files have
-// no room, and are left out.
+// Adds the mappings of sites, so that threads notice when the program makes them writable. If there are too many files, the last
+// ones are left out.
 void note_code(std::span<const AgentSite> sites, const std::vector<MemoryMapping>& mappings, inside::OwnMemory& own);
 
 }  // namespace dvm::runtime

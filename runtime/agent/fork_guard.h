@@ -1,6 +1,6 @@
 #pragma once
-// Processes that outlive dvm, and do what is left if it is killed. Each has its own session, so that signals to dvm's process
-// group do not reach it.
+// Processes that outlive dvm, and clean up if it is killed. Each has its own session, so that signals to dvm's process group do
+// not reach it.
 
 #include <sys/types.h>
 
@@ -15,11 +15,11 @@ namespace dvm::runtime {
 // Why a process has no guard.
 Error no_guard(pid_t pid, int problem);
 
-// Starts one, which does its work with its end of a connection, and ends. It closes all other files of dvm except `kept`. Returns
-// dvm's end.
+// Starts a guard. It does its work, for which it gets one end of a connection, and ends. It closes all files of dvm except that
+// end and `kept`. Returns dvm's end.
 Result<FileDescriptor> fork_guard(pid_t pid, int kept, const std::function<void(int)>& work);
 
-// One that writes a word into the memory of the process as soon as dvm's end is closed, also because dvm is killed.
+// Starts a guard that writes a word into the memory of the process once dvm's end is closed, also because dvm is killed.
 Result<FileDescriptor> write_at_end(pid_t pid, uint64_t address, uint32_t word);
 
 }  // namespace dvm::runtime

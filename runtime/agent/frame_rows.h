@@ -3,7 +3,7 @@
 // has interrupted, or throw an exception through it.
 //
 // To an unwinder, a stub is a function that was called by the probed function, at the instruction for which the stub runs. Its
-// frame is marked as that of a signal, so that the unwinder takes this instruction for one that is not executed yet.
+// frame is marked as that of a signal, so that the unwinder assumes that this instruction is not executed yet.
 //
 // Unwinders distinguish frames by their canonical frame address. Because a stub often has the stack pointer of the probed
 // function, its address is one above that stack pointer.

@@ -1,6 +1,6 @@
 #pragma once
-// A process that outlives dvm. If dvm ends without taking its agents off, the guard does. It has its own session, so that signals
-// to dvm's process group do not reach it. It closes all files of dvm except the memory of the traced process.
+// A process that outlives dvm. If dvm ends without removing its agents, the guard removes them. It has its own session, so that
+// signals to dvm's process group do not reach it. It closes all files of dvm except the memory of the traced process.
 
 #include <sys/types.h>
 

@@ -11,13 +11,13 @@ namespace dvm::runtime {
 
 // How the kernel shows guard regions.
 enum class GuardsShown {
-  none,     // it has none
-  hidden,   // it does not
+  none,     // the kernel has no guard regions
+  hidden,   // not at all
   pagemap,  // by a bit in /proc/PID/pagemap
   scan,     // by the ioctl PAGEMAP_SCAN, which skips what is not populated
 };
 
-// Of this kernel, found by an attempt.
+// What this kernel does, found by an attempt.
 GuardsShown guards_shown();
 
 // Takes guard regions of a process out of the ranges, which are whole pages; a range may become several. folder: of the process

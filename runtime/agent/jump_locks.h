@@ -1,6 +1,6 @@
 #pragma once
-// Record locks on the places of files in whose code an agent has jumps. A uprobe that follows forks lies in all processes, also
-// in those that its dvm does not see because that is in a container: it asks for such locks. A dvm that is killed leaves none.
+// Record locks on the bytes of files in whose code an agent has jumps. A uprobe that follows forks is in all processes, also in
+// those that its dvm cannot see because it runs in a container. So dvm asks for such locks first. A killed dvm leaves no locks.
 // Tested by tests/unit/instrument/jump_locks_test.cpp and tests/runtime/scenarios/test_containers.py.
 
 #include <sys/types.h>
@@ -24,7 +24,7 @@ class JumpLocks {
   static constexpr size_t kMostOfFile = 64;
 
   // Call before the jumps are placed. A file that cannot be opened or locked is left out. Returns the addresses of jumps that
-  // were not noted yet: where one lies already, its site will be refused, but the jump stays.
+  // are new. At other addresses there is a jump already; the new site will be refused, but that jump stays.
   std::set<uint64_t> add(pid_t pid, std::span<const AgentSite> sites);
   // Removes the jumps of sites that are not placed. added: the result of the last add().
   void remove_refused(std::span<const AgentSite> sites, const std::set<uint64_t>& added);
@@ -48,7 +48,8 @@ class JumpLocks {
 
 enum class LockedBy : uint8_t { nobody, agent, another };
 
-// Who keeps a byte of a file from being locked for writing. Another program's lock may hide one of an agent.
+// Tells who has locked a byte of a file, so that it cannot be locked for writing. Another program's lock may hide one of an
+// agent.
 class LockedFiles {
  public:
   LockedBy holder(const std::string& open_path, uint64_t offset);

@@ -15,8 +15,8 @@ class LaneCode {
  public:
   LaneCode(CodeWriter& code, const SitePlace& place) : code_(code), place_(place), context_(place.context) {}
 
-  // Finds the lane in a page that is kAlone, by the number in the thread control block. %rbx: the lane, %rbp: its distance from
-  // the first one, %rax: the number. Returns the jumps of firings that are left to agent_enter.
+  // Finds the lane by the thread id in the thread control block, if ArmedPage::armed is kAlone. %rbx: the lane, %rbp: its
+  // distance from the first one, %rax: the id. Returns the jumps of firings that are left to agent_enter.
   std::vector<size_t> find_free(bool has_variables);
   void take();
   // Finds the lane in the same way, whoever has taken it. Changes no register but %rax and %rbx.
@@ -31,10 +31,10 @@ class LaneCode {
   // The time of a firing (inside/time.h), in %rax. Changes %rcx, %rdx and %r8. Returns the jumps that are taken if dvm
   // publishes a line meanwhile, or if the lane is not taken and a signal handler comes in between and fires.
   std::vector<size_t> find_time(bool is_taken);
-  // A signal handler that interrupted the firing may have forked. The lane is that of the parent; the page is empty. Returns the
-  // jump of the child. %rax is changed.
+  // A signal handler that interrupted the firing may have forked. In the child, the armed page is empty and the lane belongs to
+  // the parent. Returns the jump of the child. Changes %rax.
   size_t jump_in_child();
-  // No thread fires any more. Returns a jump to the end of the firing. %rax is changed.
+  // Ends the run: no thread fires afterwards. Returns a jump to the end of the firing. Changes %rax.
   size_t end_run();
   void give_back();
 

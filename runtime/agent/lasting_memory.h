@@ -1,6 +1,6 @@
 #pragma once
 // Memory of a process that stays mapped while it runs: read-only segments of its program and of the libraries that the program
-// needs. The dynamic linker never unloads these. One that the program has opened later may be unloaded, and any other memory
+// is linked with, which the dynamic linker never unloads. Libraries that are opened later may be unloaded, and any other memory
 // may be unmapped by another thread between a check and a load.
 
 #include <sys/types.h>

@@ -21,7 +21,7 @@ namespace dvm::runtime {
 inline constexpr uint64_t kPlanMagic = 0x6e616c702d6d7664;  // "dvm-plan"
 inline constexpr uint64_t kMostPlanned = 30;
 
-// The name of the data mapping's file begins so; the number of its tracer follows.
+// The name of the data mapping's file begins so; the process id of its tracer follows.
 inline constexpr std::string_view kDataName = "/memfd:dvm-agent-";
 
 struct MappingPlan {
@@ -47,7 +47,7 @@ struct UnwrittenMappings {
 UnwrittenMappings unwritten_of(const AgentMemory& memory, const std::vector<MemoryMapping>& mappings, uint64_t data,
                                const MappingPlan& plan);
 
-// Everything that tracers which were killed have left without a header. A data mapping follows what it leads to.
+// All memory that killed tracers have left without a header. A data mapping comes after the mappings that its plan names.
 std::vector<AddressRange> orphaned_ranges(pid_t pid, const AgentMemory& memory);
 
 }  // namespace dvm::runtime

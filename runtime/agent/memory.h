@@ -1,6 +1,6 @@
 #pragma once
-// The memory of a traced process, by /proc/PID/mem. The descriptor is bound to the address space: after an exec nothing is read
-// or written any more, least of all the memory of the next program.
+// The memory of a traced process, by /proc/PID/mem. The descriptor is bound to the address space: after an exec, reads and writes
+// fail, and never reach the memory of the next program.
 
 #include <sys/types.h>
 

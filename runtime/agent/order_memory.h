@@ -5,11 +5,11 @@
 
 namespace dvm::runtime {
 
-// The call by which a process lets others ask for that.
+// The call by which a process permits others to order its memory accesses.
 inline constexpr uint64_t kMembarrier = 324, kRegisterForAll = 1 << 2, kRegisterRestarts = 1 << 8;
 
-// Each running thread of the processes that have made the call goes through a memory barrier, before this returns. False: the
-// kernel does not do that.
+// Makes each running thread of the processes that have made that call execute a memory barrier. False: the kernel does not
+// support that.
 bool order_memory_of_threads();
 
 }  // namespace dvm::runtime

@@ -20,8 +20,8 @@
 
 namespace dvm::runtime {
 
-// Takes off what killed tracers have left. Their guard may be at it, and two cannot stop a process at once, so it is tried for
-// some seconds. With an error some of it stays.
+// Removes the jumps that killed tracers have left. Their guard may be doing the same, and two processes cannot stop a third one
+// at once, so this tries for some seconds. After an error, some jumps stay.
 constexpr int kClearings = 100;  // one every 50 ms
 Status clear_away(pid_t pid, const AgentMemory& memory, int clearings = kClearings);
 
@@ -29,10 +29,10 @@ class OtherJumps {
  public:
   // None.
   OtherJumps() = default;
-  // In a process that is about to be traced by uprobes. Clears away first. Of this process's own agents, only the jumps count:
-  // what they have displaced is code that they leave to uprobes as a whole.
+  // The jumps in a process that is about to be traced by uprobes, after clear_away(). For agents of this dvm, only the bytes of
+  // the jumps count, since they leave all other code of a function to uprobes.
   explicit OtherJumps(pid_t pid);
-  // In all processes that this one may read, and in those of other PID namespaces, by their locks. Clears away first.
+  // The jumps in all processes that dvm may read, after clear_away(); in other PID namespaces, those that locks show.
   static OtherJumps of_all();
 
   // Why no uprobe may lie at an offset of a file; empty: one may.

@@ -1,5 +1,5 @@
 #pragma once
-// The bytes that take sites to their stubs: a jump, or a short one to a relay in the padding nearby, which has the jump.
+// The bytes that lead from a site to its stub: a jump, or a short jump to a relay in the padding nearby, which holds the jump.
 
 #include <cstddef>
 #include <cstdint>

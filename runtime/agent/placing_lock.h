@@ -1,6 +1,6 @@
 #pragma once
-// A lock that a dvm holds from when it looks for jumps of others in the code of processes until it has written jumps or
-// breakpoints there, so that no other dvm writes there in between. Others wait for it, so what takes long is done before.
+// A lock that dvm takes before it looks for jumps of others in the code of processes, and keeps until it has written its own
+// jumps or breakpoints there. So no other dvm writes there in between. Others wait for it, so dvm does all slow work before.
 //
 // The lock is the name of a socket, one for each process and one for all. Users share it without a file, and the kernel releases
 // it when its holder dies.

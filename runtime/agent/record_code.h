@@ -1,6 +1,6 @@
 #pragma once
-// Code that makes a record in the ring of a lane (inside::RecordProgram), if all its values are constants, registers, or the
-// numbers of the process and thread.
+// Code that makes a record in the ring of a lane (inside::RecordProgram), if all its values are constants, registers, or the ids
+// of the process and thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@ struct PlainRecord {
 
 // The steps of an inside::RecordProgram.
 std::vector<inside::RecordStep> steps_of(std::span<const std::byte> program);
-// Nothing: the record holds more, or the processor does not tell the number of its CPU cheaply.
+// Nothing: the record holds other values, or the number of the CPU cannot be read cheaply (rdpid).
 std::optional<PlainRecord> plain_record(std::span<const std::byte> program);
 
 // Writes the values before the record of a clause. workspace_at: distance of the workspace from the stack pointer.

@@ -5,8 +5,8 @@
 // it restores the signal mask, loads every register with a constant, and jumps back. When dvm finds it waiting, it sets its mask
 // and registers back at once, so the program does not go on before dvm wants it to. The kernel then restarts the system call in
 // which the thread waited, or ends it if a signal handler runs. If dvm is killed at any moment, the wait ends after a second, and
-// the thread does all of it by itself. The code is removed only if dvm has set the thread back: of another one, a signal frame
-// may still lead into it.
+// the thread does all of this by itself. The code is removed only if dvm has restored the thread's registers. Otherwise a signal
+// frame may still lead into the code.
 
 #include <cstdint>
 #include <functional>
@@ -23,7 +23,7 @@ namespace dvm::runtime {
 
 // An argument may be the result of the first call, or the address of data that lies in the code.
 inline constexpr uint64_t kFirstResult = 0xffff'f000'0000'0001;
-inline constexpr uint64_t kRemoteText = 0xffff'f000'0000'0002;  // kRemoteTextBegins and dvm's number
+inline constexpr uint64_t kRemoteText = 0xffff'f000'0000'0002;  // kRemoteTextBegins and dvm's process id
 inline constexpr uint64_t kRemoteTime = 0xffff'f000'0000'0003;  // a timespec of one second
 inline constexpr uint64_t kRemoteData = 0xffff'f000'0000'0006;  // data that the caller adds
 
@@ -43,8 +43,8 @@ struct RemoteCall {
 // A ppoll() in which the thread waits for dvm, for a second at most.
 inline constexpr RemoteCall kRemoteWait{271, {0, 0, kRemoteTime, 0, 8, 0}};
 
-// Code of its own, without a last wait: the thread waits until it is let go, until the process of that number (the first
-// argument) has ended, or for some seconds.
+// Code of its own, without a last wait: the thread waits until it is released, until the process with the id in the first
+// argument has ended, or for some seconds.
 inline constexpr RemoteCall kRemoteHold{UINT64_MAX, {}};
 
 struct RemoteCode {
@@ -56,8 +56,8 @@ struct RemoteCode {
 RemoteCode make_remote_code(std::span<const RemoteCall> calls, uint64_t address, const user_regs_struct& back, uint64_t mask,
                             std::span<const std::byte> data = {});
 
-// The results are not known: look at what the calls have done. In each kRemoteWait the thread waits for at_wait(), which says
-// whether it makes the rest of them. Fails if there is no room for the code, or it did not run to its end.
+// Makes the calls. Their results are not known: check their effects. In each kRemoteWait the thread waits for at_wait(), which
+// says whether it makes the remaining calls. Fails if there is no room for the code, or if it did not run to its end.
 Status make_remote_calls(StoppedProcess& process, const AgentMemory& memory, std::span<const RemoteCall> calls,
                          const std::function<bool()>& at_wait, std::span<const std::byte> data = {});
 
@@ -69,10 +69,10 @@ struct RemoteHold {
   FileDescriptor dvms_end;  // of a process in a container, which cannot see dvm: it is let go as soon as this is closed
 };
 
-// Leads a thread there, which the caller traces, and lets run afterwards. The thread loses its flags, which are not in use at the
-// beginning of a program. Nothing: there is no room, or the thread is gone.
+// Leads a thread there. The caller traces it, and lets it run afterwards. The thread loses its flags, which are not in use at the
+// beginning of a program. Nothing: there is no room, or the thread has ended.
 std::optional<RemoteHold> hold_inside(pid_t pid, pid_t tid);
-// Lets it go. False: it did not wait any more. One that was killed while it waited is none of these.
+// Releases the thread. False: it no longer waited, and was not killed while it waited.
 bool release_inside(pid_t pid, const RemoteHold& hold);
 
 }  // namespace dvm::runtime

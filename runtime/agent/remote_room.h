@@ -17,11 +17,11 @@ namespace dvm::runtime {
 inline constexpr uint64_t kRemoteMark = 0x6c6c61632d6d7664;  // "dvm-call": before each piece of code; then its bytes in all
 inline constexpr uint64_t kRemoteEntry = 72;                 // bytes from there to the first instruction
 
-// An address behind all code that lies there, at a multiple of 16.
+// An address behind all code in that room, at a multiple of 16.
 std::optional<uint64_t> find_remote_room(pid_t pid, const AgentMemory& memory, size_t bytes);
-// Code that lies there: of calls that are being made, or that a killed dvm has begun.
+// Code in that room: of calls that are being made, or that a killed dvm has begun.
 std::vector<AddressRange> remote_pieces(pid_t pid, const AgentMemory& memory);
-// Restores what such code has replaced. All threads stand still, and none executes it. False: some stays.
+// Restores the bytes that such code has replaced. All threads are stopped, and none executes it. False: some code stays.
 bool restore_remote_rooms(pid_t pid, const AgentMemory& memory);
 
 }  // namespace dvm::runtime

@@ -9,7 +9,7 @@
 
 namespace dvm::runtime {
 
-// More would be below 0 for the kernel, which counts with a sign.
+// The largest count: the kernel treats larger ones as negative.
 inline constexpr uint32_t kMostRaised = 0x7fff;
 
 enum class SemaphoreChange : uint8_t { raise, lower };

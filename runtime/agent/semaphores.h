@@ -28,15 +28,15 @@ struct JumpedSite {
   const SitePatch* patch;
 };
 
-// In these, all threads stand still. table: the address of an inside::Semaphores.
+// All threads must be stopped for these. table: the address of an inside::Semaphores.
 //
-// Refuses sites whose semaphores may not be raised. The program has run since they were planned.
+// Refuses sites whose semaphores may not be raised: the program has run since they were planned.
 void refuse_unraisable(const StoppedProcess& process, std::span<AgentSite* const> sites);
 // Leaves refused sites out. The jumps of the others are in the code. Refuses those of which a semaphore cannot be raised; the
 // caller lowers what was raised for them, and takes their jumps off.
 void raise_semaphores(StoppedProcess& process, const AgentMemory& memory, uint64_t table, std::span<const JumpedSite> sites);
-// Lowers what was raised, or only for these jumps, which are sorted. Call it before the jumps are taken off. Fails if a thread of
-// the process is in the midst of a change.
+// Lowers what was raised, or only for these jumps, which are sorted. Call it before the jumps are removed. Fails if a thread of
+// the process is in the middle of a change.
 Status lower_semaphores(StoppedProcess& process, const AgentMemory& memory, uint64_t table, std::span<const uint64_t> jumps = {});
 
 }  // namespace dvm::runtime

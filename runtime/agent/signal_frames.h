@@ -13,7 +13,7 @@
 
 namespace dvm::runtime {
 
-// More threads than `but` execute that code. True also if that cannot be known.
+// True if more threads than `but` execute that code, or if that cannot be determined.
 bool may_execute(const StoppedProcess& process, const AgentMemory& memory, std::span<const AddressRange> code, size_t but = 0);
 
 }  // namespace dvm::runtime

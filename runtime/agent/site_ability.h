@@ -8,15 +8,15 @@
 
 namespace dvm::runtime {
 
-// A value or a key that cannot be had is left to agent_enter, so nothing may have happened before: not in another firer, nor for
-// a tail.
+// If a value or a key cannot be computed, the firing is left to agent_enter. So nothing may have happened before: neither for
+// another firer, nor for a tail call.
 bool can_run_all(std::span<const AgentFirer> firers);
-// The predicates of all clauses, one of which must be true for anything to happen; none: something may happen anyway, or they
-// read more than registers.
+// The predicates of all clauses, if nothing happens unless one of them is true, and if they read registers only. Otherwise
+// empty.
 std::vector<const MachineCode*> gates_of(std::span<const AgentFirer> firers);
-// All that its clauses do is to count, once and without keys, unless the value of a gate is 0.
+// The clauses only count, once and without keys, unless the value of a gate is 0.
 bool only_counts(std::span<const AgentFirer> firers);
-// The same, to assign to one thread-local variable, by a value that depends on none.
+// The clauses only assign, to one thread-local variable, a value that depends on no such variable. The same with gates.
 bool only_assigns(std::span<const AgentFirer> firers);
 
 }  // namespace dvm::runtime

@@ -1,5 +1,5 @@
 #pragma once
-// Runs a clause in the traced thread, as fire.cpp includes it. The bodies of the aggregating functions are dvm's (dif/update.h).
+// Aggregates in the traced thread. Part of fire.cpp. The bodies of the aggregating functions are those of dvm (dif/update.h).
 
 #include "dvm/dif/shaped_update.h"
 #include "dvm/dif/update.h"
@@ -39,13 +39,13 @@ inline constexpr uint32_t kMostWords = 1024;  // of a state
 inline constexpr uint32_t kEntryRoom = kArenaBytes - sizeof(Arena);
 inline constexpr uint32_t kTries = 16;  // buckets for a key
 
-// The process may have written anything into the arena: a position that cannot be is no entry.
+// Null: no entry can be there, because the process has written something else into the arena.
 inline ArenaEntry* entry_at(Arena& arena, uint32_t position, uint32_t bytes) {
   if (position % sizeof(uint64_t) != 0 || position > kEntryRoom - bytes) return nullptr;
   return reinterpret_cast<ArenaEntry*>(reinterpret_cast<uint64_t>(&arena + 1) + position);
 }
 
-// Two words a multiplication, none of which waits for another.
+// Each multiplication takes two words, and depends on no other one.
 inline constexpr uint64_t kOdd1 = 0x9e3779b97f4a7c15, kOdd2 = 0xff51afd7ed558ccd;
 constexpr uint64_t first_factor(uint32_t word) { return kOdd1 + word * kOdd2; }
 [[gnu::always_inline]] inline uint64_t hash_words(const uint64_t* words, uint32_t count, uint64_t hash) {
@@ -105,7 +105,7 @@ static_assert(kArenaBuckets == 1U << (64 - kBucketShift));
   return nullptr;
 }
 
-// A count that the lane holds without an entry.
+// True if the lane has a counter for it, so that the arena needs no entry.
 [[gnu::always_inline]] inline bool is_plain_count(const ThreadAggregation& clause) {
   const bool is_count = clause.function == static_cast<uint32_t>(SiteFunction::count);
   return is_count && clause.key_count == 0 && clause.clause < kPlainCounts;
@@ -116,7 +116,7 @@ inline uint64_t evaluate(uint64_t code, const uint64_t* saved, Workspace& worksp
   return reinterpret_cast<Evaluate>(code)(saved, &workspace);
 }
 
-// The words of a key that is no integer; 0: it cannot be read, which is counted here of a stack.
+// Returns the number of words of a key that is not an integer; 0: it cannot be read. For a stack, that is counted here.
 [[gnu::always_inline]] inline uint32_t read_key(const Context& context, Lane* lane, const SiteKey& key, const uint64_t* saved,
                                                 uint64_t address, uint64_t stack_pointer, uint64_t* to) {
   if (key.kind == KeyKind::string) return read_text(context, lane, stack_pointer, address, to, key.most);
@@ -127,7 +127,7 @@ inline uint64_t evaluate(uint64_t code, const uint64_t* saved, Workspace& worksp
   return words;
 }
 
-// fault: dvm shall run the clause. muted: of a stack, which it could not read either.
+// fault: dvm must run the clause. muted: a stack cannot be read, and dvm could not read it either.
 enum class KeyRead : uint8_t { whole, fault, muted };
 
 // Writes the key into the arena.
@@ -149,7 +149,7 @@ inline KeyRead make_key(const ThreadAggregation& clause, const Context& context,
   return KeyRead::whole;
 }
 
-// In one instruction, so that a signal handler may come in between anywhere and do the same.
+// Counts in one instruction, so that a signal handler that does the same can interrupt anywhere.
 [[gnu::always_inline]] inline void count_plainly(Lane& lane, uint32_t clause, uint64_t side) {
   asm volatile("incq %0" : "+m"(lane.counts[clause][side]) : : "cc");
 }

@@ -1,5 +1,5 @@
 #pragma once
-// System calls of code in a traced thread, and what all that code begins with.
+// System calls, and helpers that all code in a traced thread uses. Part of fire.cpp.
 
 #include <cstdint>
 
@@ -7,7 +7,7 @@
 
 namespace dvm::runtime::inside {
 
-// Of functions that are rarely called by those of fire.cpp which keep all registers.
+// Marks functions that are rarely called by the functions of fire.cpp that preserve all registers.
 #ifndef DVM_RARELY
 #define DVM_RARELY
 #endif
@@ -15,7 +15,7 @@ namespace dvm::runtime::inside {
 inline constexpr long kPrctl = 157;
 inline constexpr uint64_t kPage = 4096;
 
-// Of a function with assembly labels, which exist once. Clang makes no copies of functions.
+// Marks functions with assembly labels, which may exist only once. Clang makes no copies of functions.
 #ifdef __clang__
 #define DVM_ONCE DVM_RARELY
 #else

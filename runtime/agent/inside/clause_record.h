@@ -6,7 +6,7 @@
 
 namespace dvm::runtime::inside {
 
-// Null: the record is of all clauses, and has no values. Their strings are not counted.
+// Bytes of the head and the values, without strings. Null: the record is for all clauses, and has no values.
 [[gnu::always_inline]] inline uint32_t value_bytes(const ClauseRecord* clause) {
   return clause == nullptr ? 0 : static_cast<uint32_t>(sizeof(ClauseRecordHead) + clause->count * sizeof(uint64_t));
 }
@@ -17,7 +17,7 @@ namespace dvm::runtime::inside {
   return false;
 }
 
-// The most bytes that these and their strings may have.
+// The same with the longest strings.
 [[gnu::always_inline]] inline uint32_t most_value_bytes(const ClauseRecord* clause) {
   uint32_t bytes = value_bytes(clause);
   for (uint32_t i = 0; clause != nullptr && i < clause->count; i++)
@@ -53,7 +53,7 @@ namespace dvm::runtime::inside {
   return bytes;
 }
 
-// Behind a step that fails: leads to the record of its clause. False: the clause has none.
+// After a step has failed, goes to the fault_record of its clause. False: the clause has none.
 [[gnu::always_inline]] inline bool leave_to_record(const ClauseStep*& step, Workspace& workspace) {
   if (step->kind == ClauseStep::Kind::predicate || step->skip == 0) return false;
   step += step->skip - 1;

@@ -27,26 +27,26 @@ struct ThreadAggregation {
   UpdateShape shape{};
 };
 
-// Assigns a string to a thread-local variable: that of a constant, or one that is found as a key is. is_tried: a step try_text
-// has found that it can be read.
+// Assigns a string to a thread-local variable: a constant, or one that is read as a key is. is_tried: the step try_text has shown
+// that it can be read.
 struct TextAssignment {
   SiteKey from{};
   uint32_t is_tried = 0;
   uint32_t variable = 0;
-  uint32_t count = 0;  // of the words of a constant; 0: it is none
+  uint32_t count = 0;  // words of the constant; 0: the string is read
   uint64_t words[kTextWords]{};
 };
 
 // A step of the clauses of a probe in the thread:
 //
-//   assign_text    is a TextAssignment
-//   try_text       fails if the string of a TextAssignment cannot be read, and does nothing else
-//   record         leaves a record from which dvm runs all clauses
-//   clause_record  leaves one from which dvm runs the actions of this clause
-//   fault_record   is the last step of a clause. If a step of the clause fails, it leaves a record from which dvm runs the
-//                  actions up to the fault; otherwise it does nothing
-//   see            reads Workspace::seen. One of the next steps may change the variable
-//   retry          follows that one, and leads back to the step `see` if Workspace::again is set
+//   assign_text    Makes a TextAssignment.
+//   try_text       Fails if the string of a TextAssignment cannot be read, and does nothing else.
+//   record         Leaves a record from which dvm runs all clauses.
+//   clause_record  Leaves one from which dvm runs the actions of this clause.
+//   fault_record   The last step of a clause. If a step of the clause has failed, it leaves a record from which dvm runs the
+//                  actions up to the fault. Otherwise it does nothing.
+//   see            Reads the variable into Workspace::seen. One of the next steps may change the variable.
+//   retry          Follows the step that changes it, and goes back to `see` if Workspace::again is set.
 struct ClauseStep {
   enum class Kind {
     predicate,
@@ -62,10 +62,10 @@ struct ClauseStep {
     retry
   };
   Kind kind = Kind::predicate;
-  // Of a predicate: the number of steps to skip if it is false. Of another step: the distance of the fault_record to go to if the
-  // step fails, or 0 if there is none.
+  // For a predicate, the number of steps to skip if it is false. For another step, the distance to the fault_record to go to if
+  // the step fails; 0: there is none.
   uint32_t skip = 0;
-  uint64_t address = 0;  // of the code; of a ThreadAggregation, TextAssignment or ClauseRecord
+  uint64_t address = 0;  // of the step's code, ThreadAggregation, TextAssignment or ClauseRecord
 };
 
 // The head of a record from which dvm runs the actions of one clause. Values follow, then the strings among them as words of

@@ -1,8 +1,8 @@
 #pragma once
-// Takes a lane from a firing that will never end: a signal handler has interrupted it, and was left by siglongjmp(). fire.cpp
-// includes this. In doubt the lane stays taken, and the firing at hand is lost, like one in a handler that returns.
+// Takes a lane from a firing that will never end, because a signal handler has interrupted it and was left by siglongjmp(). Part
+// of fire.cpp. In doubt the lane stays taken, and the current firing is lost, as in a handler that returns.
 //
-// While a lane is taken, Lane::frame is that of the firing that has it, or 0: never that of an earlier one.
+// While a lane is taken, Lane::frame is that of the firing that has taken it, or 0. It is never that of an earlier firing:
 // - kAlone: it is written before the lane is taken. A handler in between that fires takes the lane, and leaves 0.
 // - Otherwise another task may have the lane, so it is written afterwards.
 // - It is cleared after the lane is given back.
@@ -15,7 +15,7 @@ namespace dvm::runtime::inside {
 
 inline constexpr uint64_t kSavedBytes = kSavedWords * sizeof(uint64_t);
 
-// The guard of its saved words is gone. above: of a stack that is known, so that it may be loaded.
+// True if the guard of its saved words is gone. above: the frame is in the known part of this stack, so plain loads are safe.
 [[gnu::always_inline]] inline bool is_overwritten(const Context& context, uint64_t frame, bool is_above) {
   const uint64_t at = frame + kGuardWord * sizeof(uint64_t);
   uint64_t word = kGuard;
@@ -25,10 +25,10 @@ inline constexpr uint64_t kSavedBytes = kSavedWords * sizeof(uint64_t);
   return read_memory(pid, at, reinterpret_cast<uint64_t>(&word), sizeof word) == sizeof word && word != kGuard;
 }
 
-// By the saved words of the firing at hand:
-// - The frame lies where the firing at hand has its own.
-// - Its words have been overwritten.
-// That it lies below on the same stack is not enough: a coroutine may have its stack in that of its thread.
+// True if the firing that has the lane cannot go on:
+// - its frame is where the current firing has its own, or
+// - the words of its frame have been overwritten.
+// It is not enough that its frame is further down the same stack: the stack of a coroutine may lie in that of its thread.
 DVM_RARELY inline bool has_ended(const Context& context, Lane& lane, uint64_t frame, const uint64_t* saved) {
   const auto begin = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
   const uint64_t pointer = saved[kStackWord];

@@ -1,5 +1,5 @@
 #pragma once
-// The assembly of fire.cpp, which includes it: the entries of the code, and how a stub gets to agent_fire and back.
+// The assembly of fire.cpp: the entries of the code, and the way from a stub to agent_fire and back.
 
 // CodeEntries, the first bytes of the code.
 asm(".section .text.agent_entries, \"a\", @progbits\n.quad agent_enter, agent_aggregate, agent_key, agent_find, agent_time, "

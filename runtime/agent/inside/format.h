@@ -21,8 +21,8 @@ namespace dvm::runtime::inside {
 
 inline constexpr uint64_t kCodeMagic = 0x31746e6567616d76;  // "vmagent1"
 inline constexpr uint32_t kSavedWords = 21;                 // of struct pt_regs
-inline constexpr uint32_t kStackWord = 19;                  // of these the stack pointer
-inline constexpr uint32_t kGuardWord = 20;                  // of these the one that has this value as long as the firing lasts
+inline constexpr uint32_t kStackWord = 19;                  // the stack pointer
+inline constexpr uint32_t kGuardWord = 20;                  // holds kGuard as long as the firing lasts
 inline constexpr uint32_t kGuard = 0x2b;
 
 // The side on which clauses with thread-local variables run, and all clauses of a script that may end at a firing. At first it is
@@ -31,28 +31,28 @@ enum class VariablesIn : uint64_t { nowhere, thread, dvm };
 
 // How a stub finds and takes the lane of its thread. If the agent is disarmed, it does nothing.
 //
-// - kAlone   By the thread's number in the thread control block, with plain instructions. No other task uses the lane at that
-// time:
-//            each thread has its own block, and the parent of a vfork(2) child, which shares the block, does not run. Only signal
-//            handlers of the thread can interrupt, and they give the lane back before they return. Before dvm relies on a lane
-//            being free, it makes all running threads of the process execute a memory barrier: membarrier(2).
-// - kShared  By the same number, with a locked instruction. It is not known whether the above holds.
-// - kAsked   By the number that the kernel returns. A task may share the block of another task that runs at the same time, or may
+// - kAlone   By the thread id in the thread control block, with plain instructions.
+//            No other task uses the lane at that time: each thread has its own block, and the parent of a vfork(2) child, which
+//            shares the block, does not run. Only signal handlers of the thread can interrupt, and they give the lane back before
+//            they return. Before dvm relies on a lane being free, it makes all running threads of the process execute a memory
+//            barrier: membarrier(2).
+// - kShared  By the same id, with a locked instruction. It is not known whether the above holds.
+// - kAsked   By the id that the kernel returns. A task may share the block of another task that runs at the same time, or may
 //            have no block.
 inline constexpr uint64_t kDisarmed = 0, kAlone = 1, kShared = 2, kAsked = 3;
 
-// What has become of lanes that a thread wanted to unmap.
+// The outcome if a thread wanted to unmap the lanes.
 inline constexpr uint64_t kLanesUnmapped = 1, kLanesKept = 2;
 
 struct ArmedPage {
   uint64_t armed = kDisarmed;
-  uint64_t muted = 0;  // the process has restricted its system calls, so stubs make none: one could end the process
+  uint64_t muted = 0;  // the process has restricted its system calls, so stubs make none, which could end it
   uint64_t pid = 0;    // of the process in its PID namespace; 0: a forked child in which no stub has run yet
   VariablesIn variables = VariablesIn::nowhere;  // copy of DataHeader::variables
   uint64_t leavers = 0;                          // threads that have waited until the lanes of the process can be unmapped
   uint64_t lanes_left = 0;                       // kLanesUnmapped or kLanesKept, by the first of them
-  uint64_t asked = 0;  // kLeaving: the first of them waits for kAbandoned: all code is restored, and only threads that wait use
-                       // the lanes. Written by dvm, too
+  uint64_t asked = 0;  // kLeaving: the first of them waits until dvm or its guard writes kAbandoned: all code is restored, and
+                       // only threads that wait use the lanes
 };
 
 // Converts ticks of the TSC to ns of CLOCK_MONOTONIC: the ticks, times 2^kTickBits, are multiplied by the rate, and the upper
@@ -67,12 +67,12 @@ struct ClockLine {
 struct DataHeader {
   uint64_t homeless = 0;  // firings lost because no lane was free
   uint64_t muted = 0;     // firings lost because their records need system calls
-  // A process may have restricted its system calls. Its children then make none, not even to say who they are.
+  // Not 0: a process may have restricted its system calls. Its children then make none, not even to ask for their ids.
   uint64_t restricted = 1;
-  uint64_t clock_number = 0;  // grows by kLineStep with each published line; this bit selects the current one
+  uint64_t clock_number = 0;  // grows by kLineStep with each published line; that bit selects the current one
   ClockLine clock[2];
   VariablesIn variables = VariablesIn::nowhere;  // of all processes that have these lanes
-  uint64_t leaving = 0;   // kLeaving: a thread is about to change memory of dvm, or to lock all. It waits until code is restored.
+  uint64_t leaving = 0;   // kLeaving: a thread that is about to change memory of dvm, or to lock all, waits for restored code
   uint64_t searched = 0;  // TSC at the last search that found no lane of an ended thread
   uint64_t mark = 0;      // different in each data mapping of the process
   // Sets of signals. Threads wait to install handlers for `handled`. No instruction under a jump can raise `unraised`.
@@ -88,7 +88,7 @@ struct MemoryRange {
   uint64_t begin = 0, end = 0;
 };
 
-// The number of clauses, the first ones, that may count without entries in the arena.
+// The first aggregations of a script may count without entries in the arena.
 inline constexpr uint32_t kPlainCounts = 8;
 
 // The channel of one thread. The thread writes all fields, unless noted otherwise.
@@ -109,7 +109,7 @@ struct Lane {
   // The stack of the thread, which ends at its thread pointer. Memory above its stack pointer is not unmapped. Written by dvm.
   MemoryRange stack{};
   uint64_t retiring = 0;  // odd while dvm frees the lane; then no thread may take it over. Written by dvm
-  // The thread pointer and the id of a thread of which the kernel has said that its rseq area is registered.
+  // The thread pointer and the id of a thread whose rseq area is registered, as the kernel has confirmed.
   uint64_t restartable = 0, restartable_thread = 0;
   // Counts without keys, by the number of the clause; one word for each arena. They never decrease, even if the lane changes
   // owner.
@@ -123,7 +123,7 @@ struct ThreadVariables {
   uint64_t values[kMostVariables]{};
 };
 
-// Strings of the first of these variables: their characters, the NUL, and zeros. A variable that is 0 has no string.
+// Strings of the first of these variables: their characters, the NUL, and zeros. A variable whose value is 0 has no string.
 inline constexpr uint32_t kMostTexts = 16;
 inline constexpr uint32_t kMostTextBytes = 256;  // of a string, without its NUL
 inline constexpr uint32_t kTextWords = kMostTextBytes / 8 + 1;
@@ -131,7 +131,7 @@ struct ThreadTexts {
   uint64_t words[kMostTexts][kTextWords]{};
 };
 
-// A function that was left by a jump to another one, which will return in its place (inside/tails.h).
+// A function that was left by a jump to another one, which will return in its place (tails.h).
 struct TailCall {
   uint64_t function = 0;  // address
   uint64_t stack_pointer = 0, return_address = 0;
@@ -168,9 +168,9 @@ struct ArenaEntry {
   uint32_t reserved = 0;
 };
 
-// A key that the thread computes. An integer is a word. A string is words with its characters, its NUL, and zeros. A stack is the
-// process id, program counters, and 0. A text is the string of a thread-local variable. Keys that are constant at a site are left
-// out.
+// A key that the thread computes. An integer is one word. A string is its characters, its NUL, and zeros up to a whole word. A
+// stack is the process id, program counters, and 0. A text is the string of a thread-local variable. Keys that are constant at a
+// site are left out.
 enum class KeyKind : uint32_t { integer, string, name, stack, text };
 struct SiteKey {
   uint64_t code = 0;  // of the value, or of the address of the string
@@ -188,8 +188,8 @@ struct Globals {
   uint64_t changes[kMostGlobals]{};  // threads write these
 };
 
-// Offsets in the data mapping: of the first arena, ThreadVariables, TailCalls and ThreadTexts, of Globals and LoadTurns. Also its
-// size.
+// Offsets in the data mapping of the first arena, ThreadVariables, TailCalls and ThreadTexts, of Globals and of LoadTurns; then
+// the size of the mapping.
 constexpr uint64_t arenas_at(uint64_t lanes, uint64_t ring_bytes) {
   return sizeof(DataHeader) + lanes * (sizeof(Lane) + ring_bytes);
 }
@@ -229,13 +229,13 @@ struct Workspace {
   uint64_t changes;  // word of Globals::changes that the code is about to change, as it was read
   uint64_t aside;    // word of Globals::values of the same variable; then the content of a register
 
-  // The global variable that several steps use as if at one time: before the firing changes it, and now.
+  // The global variable that several steps use as one atomic step: its value before the firing changes it, and now.
   uint64_t earlier, seen;
-  uint64_t again;    // not 0: another thread has changed it meanwhile, so that it did not change
+  uint64_t again;    // not 0: another thread has changed it meanwhile, so this firing has not
   uint64_t seen_at;  // TSC of the step `see`, if records have it
 };
 
-// How a record is made: the address of a RecordProgram, and of one for longer strings and copies; 0: there is none.
+// The addresses of the RecordProgram that makes a record, and of one for longer strings and copies; 0: there is none.
 struct RecordPrograms {
   uint64_t cookie = 0, program = 0;
   uint64_t larger_cookie = 0, larger_program = 0;
@@ -254,9 +254,9 @@ struct RecordStep {
   uint32_t by = 0;    // of a slot: offset in the record of the word with its size; 0: none
   uint32_t most = 0;  // of a slot or stack: the most bytes; of a chain or frames: their largest number
 
-  // It depends on the kind. A constant has its value here. An answer has the number of the system call, without arguments, that
-  // returns it. Memory has its displacement, and `keep` what is added. A stack or chain has the offset in the record of the
-  // length of the stack. Frames have SiteKey::return_at.
+  // constant: its value. answer: the number of the system call, without arguments, that returns it.
+  // memory: the displacement. keep: the number to add.
+  // stack, chain: the offset in the record of the length of the stack. frames: SiteKey::return_at.
   int64_t value = 0;
 };
 static_assert(sizeof(RecordStep) == 32);
@@ -269,11 +269,11 @@ struct RecordProgram {
   uint32_t makes_calls = 0;  // it makes system calls
 };
 
-// A return probe of a function with tail jumps has sites at these jumps and at the `ret`s of their targets. The work of a firing
-// is:
+// A return probe of a function that leaves by jumps has sites at these jumps, and at the `ret` instructions of the functions that
+// they lead to:
 //
-//   leaves   At the jump: notes that the function is left.
-//   returns  At a `ret` behind a jump: the probe fires if the function was left and this is its return.
+//   leaves   A jump. It only notes that the function is left.
+//   returns  A `ret` in a target of a jump. The probe fires if the function was left and this is its return.
 enum class Tail : uint32_t { nothing, leaves, returns };
 
 // One probe at a site.
@@ -308,7 +308,7 @@ struct Context {
   uint64_t restart = 0;        // the address of the descriptor of the sequence that reads steady memory; 0: there is none
 };
 
-// Memory that may be read by plain loads, because it is not unmapped while the process runs. Its ranges follow.
+// Memory that may be read by plain loads, because it stays mapped as long as the process runs. Its ranges follow.
 struct LastingMemory {
   MemoryRange stack{};  // of the first thread; memory above its stack pointer stays mapped while it runs on this stack
   uint64_t ranges = 0;
@@ -332,8 +332,8 @@ struct WatchedMemory {
   MemoryRange ranges[kMostWatched]{};
 };
 
-// A semaphore that dvm has raised, for one site. It is lowered only as long as the jump of the site lies in the code: otherwise
-// its file is mapped no more, and the memory may be another's.
+// A semaphore that dvm has raised, for one site. It is lowered only if the jump of the site is still in the code. Otherwise the
+// file is no longer mapped, and the memory may belong to another one.
 enum class SemaphoreState : uint32_t { off, raising, raised, wanted, lowering };  // wanted: is to be lowered
 struct Semaphore {
   uint64_t counter = 0;   // address of the semaphore, of 16 bits
@@ -361,11 +361,11 @@ struct FrameTable {
   uint64_t count = 0;
 };
 
-// What a site has to do with system calls that may take away steady memory (steady.h).
+// The place of a site beside a system call that may take away steady memory (steady.h).
 //
-//   begins           At the instruction before such a call, of which only %rax is not set yet.
-//   begins_function  At the beginning of a watched function that makes it.
-//   ends             Behind a call.
+//   begins           The instruction that sets %rax, before the call. All arguments are set.
+//   begins_function  The beginning of a watched function that makes the call.
+//   ends             Behind the call.
 //   starts, started  Before and behind a call that may start a task with the memory and the thread pointer of its thread.
 enum class Taking : uint32_t { nothing, begins, begins_function, ends, starts, started };
 
@@ -376,7 +376,7 @@ struct Site {
   uint64_t jump = 0;     // of the jump that leads to the stub
   uint32_t firers = 0;
   Watch watch = Watch::nothing;
-  uint64_t counted = 0;  // firings to count as lost if the lane cannot be taken; for a tail, only the jump counts
+  uint64_t counted = 0;  // firings that are lost if the lane cannot be taken; of a tail call, only the jump counts
   Taking taking = Taking::nothing;
   uint32_t number = 0;  // of the system call that begins here
 };
@@ -413,7 +413,7 @@ struct CodeHeader {
   uint64_t semaphores = 0;    // the address of Semaphores; 0: there is none
 };
 
-// relay: follows all patches that jump to it. unwinder: is restored when no thread is interrupted in code of the agent any more.
+// relay: comes after all patches that jump to it. unwinder: is restored last, once no thread is interrupted in code of the agent.
 enum class PatchKind : uint8_t { site, relay, unwinder };
 
 // A replaced instruction sequence. `before` is restored only if the code has the bytes `after`.

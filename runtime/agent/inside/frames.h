@@ -1,9 +1,9 @@
 #pragma once
-// The stack of a firing by frame pointers, as words of a key. A frame pointer may be anything: a chain ends where it does not
-// lead up the stack, or where that cannot be read. Nothing here can fault.
+// The stack of a firing by frame pointers, as words of a key. A frame pointer may hold anything: the walk ends where it does not
+// lead up the stack, or where memory cannot be read. Nothing here can fault.
 //
-//   the stack of the first thread, and those of others that dvm has found   plain loads above the stack pointer, where they last
-//   other stacks                                                           pieces copied by process_vm_readv(2)
+//   the first thread's stack, and others that dvm has found   by plain loads above the stack pointer, which stays mapped
+//   all other stacks                                          by process_vm_readv(2), in pieces
 
 #include "runtime/agent/inside/read.h"
 
@@ -11,7 +11,7 @@ namespace dvm::runtime::inside {
 
 inline constexpr unsigned kFrameWord = 4, kCounterWord = 16;  // of the saved registers
 inline constexpr uint64_t kPieceWords = 32;
-inline constexpr uint64_t kFarthest = 8 << 20;  // frames of other stacks from the stack pointer
+inline constexpr uint64_t kFarthest = 8 << 20;  // distance of a frame from the stack pointer, in other stacks
 
 // Two words, or one; null: they cannot be read. All lie above the stack pointer, at multiples of 8.
 using StackWords = const volatile uint64_t*;
@@ -39,7 +39,7 @@ class CopiedStack {
   uint64_t piece_[kPieceWords];
 };
 
-// The process, so many program counters at most, and 0. Returns how many words.
+// Writes the process id, the program counters, and 0. Returns the number of words.
 template <class WordsAt>
 [[gnu::always_inline]] inline uint32_t walk(const Context& context, const SiteKey& key, const uint64_t* saved, uint64_t* to,
                                             WordsAt words_at) {
@@ -73,7 +73,7 @@ DVM_RARELY inline uint32_t walk_copied(const Context& context, const SiteKey& ke
   return walk(context, key, saved, to, [&](uint64_t address, uint64_t bytes) { return stack.words_at(address, bytes); });
 }
 
-// Where the stack ends on which a thread runs; 0: it is not known, and dvm is asked for it. A lane may still hold the stack of a
+// The end of the stack on which the thread runs; 0: not known, and dvm is asked to find it. A lane may still hold the stack of a
 // thread that has ended.
 [[gnu::always_inline]] inline uint64_t end_of_stack(const Context& context, Lane* lane, uint64_t stack_pointer) {
   const MemoryRange& stack = reinterpret_cast<const LastingMemory*>(context.lasting)->stack;
@@ -86,7 +86,7 @@ DVM_RARELY inline uint32_t walk_copied(const Context& context, const SiteKey& ke
   return 0;
 }
 
-// 0: they may not be read, since the process has restricted its system calls.
+// Returns the number of words; 0: the stack cannot be read without system calls, which the process has restricted.
 [[gnu::always_inline]] inline uint32_t read_frames(const Context& context, Lane* lane, const SiteKey& key, const uint64_t* saved,
                                                    uint64_t* to) {
   const uint64_t end = end_of_stack(context, lane, saved[kStackWord]);

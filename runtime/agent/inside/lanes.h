@@ -1,6 +1,6 @@
 #pragma once
-// Finds the lane of a thread; fire.cpp includes it. The lane of a thread that is gone passes to a new thread unchanged: records
-// and entries of arenas say whose they are.
+// Finds the lane of a thread. Part of fire.cpp. A new thread may take over the lane of one that has ended, with its contents:
+// records and entries of arenas say whose they are.
 //
 // dvm frees such lanes as well, to give back their memory. It makes `retiring` odd before that, and even afterwards. So a thread
 // that has taken a lane over checks whether that number has changed, and if so, leaves the lane.
@@ -12,7 +12,7 @@
 namespace dvm::runtime::inside {
 
 inline constexpr uint32_t kProbes = 64;              // lanes that are tried for a thread
-inline constexpr uint64_t kSearchEvery = 2'000'000;  // ticks of the TSC, after a search in vain
+inline constexpr uint64_t kSearchEvery = 2'000'000;  // ticks of the TSC, after a search that found no lane
 inline constexpr long kSignalThread = 200, kNoSuchThread = -3;
 
 [[gnu::always_inline]] inline bool take(uint64_t& from, uint64_t to, uint64_t before = 0) {
@@ -27,7 +27,7 @@ inline constexpr long kSignalThread = 200, kNoSuchThread = -3;
   return reinterpret_cast<TailCalls*>(context.tails)[&lane - lanes_of(context)];
 }
 
-// The one that dvm lets the thread use, by its number.
+// The number of the arena that the thread may use: dvm has the other one.
 [[gnu::always_inline]] inline uint64_t side_of(const Lane& lane) { return load(lane.arena) & 1; }
 [[gnu::always_inline]] inline Arena& arena_of(DataHeader& header, const Context& context, const Lane& lane, uint64_t side) {
   auto* lanes = reinterpret_cast<Lane*>(&header + 1);
@@ -36,7 +36,7 @@ inline constexpr long kSignalThread = 200, kNoSuchThread = -3;
   return *reinterpret_cast<Arena*>(arenas + number * kArenaBytes);
 }
 
-// False: its thread lives, or dvm is about to free it.
+// False: its thread is alive, or dvm is about to free the lane.
 DVM_RARELY inline bool take_over(const Context& context, Lane& lane, uint32_t tid) {
   const uint64_t retiring = __atomic_load_n(&lane.retiring, __ATOMIC_SEQ_CST), owner = load(lane.owner);
   const bool is_idle = retiring % 2 == 0 && load(lane.turns) % 2 == 0;
@@ -52,7 +52,7 @@ DVM_RARELY inline bool take_over(const Context& context, Lane& lane, uint32_t ti
   return true;
 }
 
-// A process may have more threads than lanes, each firing of which comes here.
+// If a process has more threads than lanes, each firing of a thread without a lane comes here, so searches are limited.
 DVM_RARELY inline Lane* take_over_any(const Context& context, DataHeader& header, uint32_t tid) {
   const uint64_t now = __builtin_ia32_rdtsc();
   if (now - load(header.searched) < kSearchEvery) return nullptr;
@@ -62,7 +62,7 @@ DVM_RARELY inline Lane* take_over_any(const Context& context, DataHeader& header
   return nullptr;
 }
 
-// Null: there is none. What the thread that had it before has left of its tail calls is removed.
+// Null: none is free. A lane that is new to the thread loses the notes of tail calls of its former thread.
 [[gnu::always_inline]] inline Lane* find_lane(const Context& context, DataHeader& header, uint32_t tid) {
   Lane* lanes = lanes_of(context);
   const uint32_t mask = context.lanes - 1;

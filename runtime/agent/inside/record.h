@@ -19,7 +19,7 @@ inline constexpr uint64_t kEndHere = uint64_t{1} << 32, kBeginHere = uint64_t{1}
   return step.is_signed ? static_cast<uint64_t>(static_cast<int64_t>(value) >> spare) : value >> spare;
 }
 
-// The low word of %xmm0 to %xmm15: nothing here has changed them since the program was left.
+// The low word of a vector register. No code of the agent changes these, so they are the program's.
 [[gnu::noinline]] inline uint64_t read_vector(uint8_t number) {
   uint64_t value = 0;
 #define DVM_VECTOR(n) \
@@ -50,7 +50,7 @@ struct ThreadFiring {
   int32_t pid;
   uint32_t tid;
   const uint64_t* saved;
-  uint64_t record;             // the address where it is written
+  uint64_t record;             // address of the record
   bool is_cut;                 // a string or a copy may be longer than its room
   const ClauseRecord* clause;  // of a record of one clause; else null
   const Workspace* workspace;  // likewise
@@ -67,7 +67,7 @@ struct ThreadFiring {
              : 0;
 }
 
-// A thread-local variable. If dvm has it, the thread keeps there what its latest firing has stored.
+// A thread-local variable. If its clauses run in dvm, the thread keeps the value here that its latest firing has stored.
 [[gnu::always_inline]] inline uint64_t& variable_of(const ThreadFiring& firing, uint8_t number) {
   auto* variables = reinterpret_cast<ThreadVariables*>(firing.context.variables);
   return variables[firing.lane - lanes_of(firing.context)].values[number];
@@ -80,14 +80,14 @@ struct ThreadFiring {
   return 0;
 }
 
-// Length of a slot of which only so many bytes could be read.
+// Length of a slot if only the first bytes could be read.
 [[gnu::always_inline]] inline uint64_t length_of_part(uint64_t bytes, bool is_refused) {
   if (bytes == 0) return is_refused ? kNothingThere : kAbsent;
   return is_refused ? bytes | kEndHere : bytes;
 }
 
-// Length of the string with its NUL, which is added if there was none in so many bytes. A clause may want no more than the first
-// bytes, so these are kept if the string cannot be read as a whole.
+// Length of the string with its NUL, which is added if the first `most` bytes have none. If the string can only be read in part,
+// its first bytes are kept, because a clause may need no more.
 [[gnu::noinline]] inline uint64_t read_string(const ThreadFiring& firing, uint64_t from, uint64_t to, uint64_t most) {
   const uint64_t loaded = load_text(firing.context, *firing.lane, firing.saved[kStackWord], from, to, most);
   if (loaded != 0) return loaded;
@@ -106,8 +106,8 @@ struct ThreadFiring {
   return most;
 }
 
-// Of a slot of fixed size, only the first bytes may be readable, or only the last ones, which it then begins with. A clause may
-// want no more, as members that several clauses read are one slot. The rest is 0.
+// A slot of fixed size may be readable in part: only its first bytes, or only its last ones, which are then stored first. The
+// rest is 0. A clause may need no more, because members that several clauses read share one slot.
 [[gnu::noinline]] inline uint64_t read_fixed(const ThreadFiring& firing, uint64_t from, uint64_t to, uint64_t most) {
   bool is_refused = false;
   const uint64_t got =
@@ -132,7 +132,7 @@ struct ThreadFiring {
 [[gnu::noinline]] inline uint32_t read_slot(ThreadFiring& firing, const RecordStep& step) {
   const uint64_t to = firing.record + step.at;
   const uint64_t base = word(firing.record + step.from), from = base + static_cast<uint64_t>(step.value);
-  const bool is_unreadable = firing.workspace != nullptr && firing.workspace->unreadable == from;  // it was so just now
+  const bool is_unreadable = firing.workspace != nullptr && firing.workspace->unreadable == from;  // a step has just tried it
   const uint64_t wanted = step.by != 0 ? word(firing.record + step.by) + step.size : step.most;
   const uint64_t most = wanted < step.most ? wanted : step.most;
   uint64_t length = kAbsent;

@@ -1,5 +1,5 @@
 #pragma once
-// Words behind ArmedPage about threads that wait until the code is restored.
+// Words behind ArmedPage for threads that wait until the code is restored.
 
 #include <cstdint>
 
@@ -8,8 +8,8 @@
 namespace dvm::runtime::inside {
 
 struct Restoring {
-  uint64_t at = 0;        // the TSC when the guard of a dvm that is gone last began to restore the code; 0: never. Written by it
-  uint64_t given_up = 0;  // `at` + 1 when a thread has waited in vain; 0: none has
+  uint64_t at = 0;        // the TSC when the guard of a dvm that has ended last began to restore the code; 0: never
+  uint64_t given_up = 0;  // `at` + 1 once a thread has given up waiting; 0: none has
 };
 
 constexpr uint64_t restoring_at(uint64_t armed_page) { return armed_page + sizeof(ArmedPage); }

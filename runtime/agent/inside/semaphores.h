@@ -1,5 +1,5 @@
 #pragma once
-// The semaphores that a forked child has copied from its parent.
+// The semaphores of a forked child, which it has copied from its parent.
 
 #include <cstdint>
 
@@ -8,7 +8,7 @@
 
 namespace dvm::runtime::inside {
 
-// As Semaphore::distance says. Its file may be mapped no more.
+// True if the jump of the semaphore's site is still in the code. The file may no longer be mapped.
 [[gnu::always_inline]] inline bool has_jump(int32_t pid, const Semaphore& one) {
   uint8_t opcode = kShortJump;
   if (one.distance_bytes == 1 && read_memory(pid, one.jump, reinterpret_cast<uint64_t>(&opcode), 1) != 1) return false;
@@ -29,7 +29,7 @@ namespace dvm::runtime::inside {
   call(kWriteProcess, pid, reinterpret_cast<long>(&local), 1, reinterpret_cast<long>(&remote), 1, 0);
 }
 
-// Lowers those that dvm has raised. The child has one thread, and no probes are on in it. dvm may lower them meanwhile.
+// Lowers those that dvm has raised. The child has one thread and no enabled probes. dvm may lower them at the same time.
 DVM_RARELY inline void lower_copied_semaphores(const Context& context) {
   constexpr long kGetPid = 39;
   auto& table = *reinterpret_cast<Semaphores*>(semaphores_at(context.armed));

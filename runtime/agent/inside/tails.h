@@ -1,9 +1,10 @@
 #pragma once
-// Functions of the thread that were left by a jump to another one, as fire.cpp notes them. A function that leaves by a jump has
-// its return address on the top of the stack, and so has the `ret` by which the other one returns for it. Neither is changed.
+// Notes of functions that a thread has left by a jump to another one. Part of fire.cpp. At the jump, the return address is on top
+// of the stack, and so it is at the `ret` by which the other function returns. A note holds this place and address, and changes
+// neither.
 //
-// No event reports that an exception or longjmp() has passed by such a function. The note then stays, without effect, until a
-// call with another return address at that place replaces it.
+// If an exception or longjmp() skips the return, dvm is not told. The note then stays, without effect, until a call with another
+// return address at that place replaces it.
 
 #include "runtime/agent/inside/format.h"
 #include "runtime/agent/inside/read.h"
@@ -14,8 +15,8 @@ namespace dvm::runtime::inside {
   return *reinterpret_cast<const volatile uint64_t*>(stack_pointer);
 }
 
-// A uprobe at the entry of the function that was jumped to may put the kernel's trampoline in place of the return address, at the
-// begin of a page. Hardly any call is followed by the begin of a page.
+// A uretprobe on the target of the jump replaces the return address by the kernel's trampoline, at the beginning of a page. A
+// real return address is hardly ever at the beginning of a page.
 [[gnu::always_inline]] inline bool is_same_return(uint64_t noted, uint64_t now) { return noted == now || now % kPage == 0; }
 
 [[gnu::always_inline]] inline uint64_t count_of(const TailCalls& all) {
@@ -30,14 +31,14 @@ namespace dvm::runtime::inside {
   to->return_address = one.return_address;
 }
 
-// Their order does not matter.
+// The order of notes does not matter.
 [[gnu::always_inline]] inline void remove_tail(TailCalls& all, uint64_t& count, uint64_t at) {
   count--;
   put_tail(all, at, all.calls[count]);
 }
 
-// Those below the stack pointer whose return address has been overwritten, which cannot be of a coroutine that goes on later;
-// if there are none, one more, which may be lost. Returns how many may be.
+// Removes notes below the stack pointer whose return address has been overwritten, so that they cannot belong to a suspended
+// coroutine. If there are none, removes another one, whose return may be lost. Returns how many may be lost.
 DVM_RARELY inline uint64_t make_room(TailCalls& all, uint64_t& count, int32_t pid, uint64_t stack_pointer, bool may_call) {
   for (uint64_t i = count; may_call && i-- != 0;) {
     uint64_t word = 0;
@@ -54,7 +55,7 @@ DVM_RARELY inline uint64_t make_room(TailCalls& all, uint64_t& count, int32_t pi
   return 1;
 }
 
-// Notes that the function is left. Returns how many others may be lost for it.
+// Notes that the function is left. Returns how many returns of others may be lost for that.
 [[gnu::always_inline]] inline uint64_t note_tail(const Context& context, TailCalls& all, uint64_t function,
                                                  uint64_t stack_pointer) {
   const uint64_t address = return_address_at(stack_pointer);
@@ -81,7 +82,7 @@ DVM_RARELY inline uint64_t make_room(TailCalls& all, uint64_t& count, int32_t pi
   return false;
 }
 
-// All functions that return there.
+// Removes the notes of all functions that return there.
 [[gnu::always_inline]] inline void forget_tails(TailCalls& all, uint64_t stack_pointer) {
   uint64_t count = count_of(all);
   for (uint64_t i = count; i-- != 0;)

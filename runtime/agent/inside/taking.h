@@ -1,5 +1,5 @@
 #pragma once
-// System calls that take steady memory away (steady.h). Part of fire.cpp.
+// The taker's side of steady memory (steady.h): system calls that take memory away. Part of fire.cpp.
 
 #include <cstdint>
 
@@ -12,27 +12,27 @@ inline constexpr uint64_t kAllMemory = ~uint64_t{0};
 inline constexpr uint32_t kResultWord = 10;  // of the saved registers: %rax
 inline constexpr uint64_t kVfork = 58;
 
-// The memory that a call takes away. is_end: no memory is steady any more.
+// The memory that a call takes away. is_end: from now on, no memory is steady.
 struct TakenMemory {
   MemoryRange ranges[2]{};
   bool is_end = false;
 };
 
-// Whole pages. Behind the last one there is none.
+// The pages of some bytes, up to the end of the address space at most.
 [[gnu::always_inline]] inline MemoryRange pages_of(uint64_t begin, uint64_t bytes) {
   const uint64_t first = begin & ~(kPage - 1);
   return {first, bytes > kAllMemory - kPage - begin ? kAllMemory : (begin + bytes + kPage - 1) & ~(kPage - 1)};
 }
 
-// Code that becomes executable is unknown until dvm has looked at it. What is mapped has no code before the call has ended, but
-// mprotect(2) may follow what the process has written there.
+// Memory that becomes executable holds code that dvm has not checked. After mmap(2), dvm checks it before memory is steady again.
+// After mprotect(2) there is no such time, because the process may have written the code before.
 [[gnu::noinline]] inline TakenMemory memory_taken(const MemoryCall& call) {
   constexpr uint64_t kPersonality = 135, kReadIsExecute = 0x400000, kExecuteSegment = 0x8000;
   constexpr uint64_t kBrk = 12, kPkeyMprotect = 329, kRemapFilePages = 216, kRingSetup = 425, kRingEnter = 426,
                      kUserfaultfd = 323;
   constexpr uint64_t kAccess = 3, kExecute = 4, kFixedMap = 0x10, kFixedMove = 2, kPoison = 100, kRemap = 0x4000;
   constexpr uint64_t kGrows = 0x3000000;             // from the beginning or to the end of the mapping
-  constexpr uint64_t kFarthest = uint64_t{1} << 40;  // more than a heap has, and less than lies behind it
+  constexpr uint64_t kFarthest = uint64_t{1} << 40;  // larger than any heap, smaller than the distance to other mappings
   const MemoryRange all{0, kAllMemory}, first = pages_of(call.a, call.b);
   switch (call.number) {
     case kMmap:
@@ -58,7 +58,7 @@ struct TakenMemory {
       return {{all}, true};
     case kProcessMadvise:
       return {{all}};
-    case kPersonality:  // of what may be read, all may be executed
+    case kPersonality:  // all readable memory becomes executable
       return {{(call.a & kReadIsExecute) != 0 && static_cast<uint32_t>(call.a) != ~0U ? all : MemoryRange{}}, true};
     case static_cast<uint64_t>(kClone):
     case static_cast<uint64_t>(kClone3):
@@ -72,8 +72,7 @@ struct TakenMemory {
   }
 }
 
-// The call that begins at the site. The kernel takes the lower half of its number, and programs with pointers of 32 bits set a
-// bit of it.
+// The call that begins at the site. The kernel uses the lower half of its number, in which x32 programs set a bit.
 [[gnu::always_inline]] inline MemoryCall call_at(const Site& site, const uint64_t* saved) {
   constexpr uint32_t kOf32Bits = 0x40000000;
   const uint64_t rdi = saved[14], rsi = saved[13], rdx = saved[12], rcx = saved[11], r8 = saved[9], r9 = saved[8];
@@ -81,7 +80,7 @@ struct TakenMemory {
   return {site.number, rdi, rsi, rdx, site.taking == Taking::begins_function ? rcx : saved[7], r8};
 }
 
-// The one of a thread at a call there; claims a free one if it has none. Null: there is none.
+// The taker of this thread for a call at that stack pointer, or a free one, which is claimed. Null: none is free.
 [[gnu::noinline]] inline MemoryTaker* claim_taker(SteadyMemory& steady, uint64_t stack_pointer) {
   const uint64_t thread = thread_pointer();
   for (MemoryTaker& one : steady.takers)
@@ -91,7 +90,7 @@ struct TakenMemory {
   return nullptr;
 }
 
-// True if some of it was in the table.
+// True if the table had some of the memory.
 [[gnu::noinline]] inline bool cut(SteadyTable& table, const MemoryRange& taken) {
   bool was_steady = false;
   for (uint64_t i = 0; i < table.count && i < kMostSteady; i++) {
@@ -106,7 +105,7 @@ struct TakenMemory {
   return was_steady;
 }
 
-// Readers are to be started again if it was steady, or if a thread that has cut it out before has not done so yet.
+// Restarts the readers if the memory was steady, or if a thread that has cut it out before has not restarted them yet.
 [[gnu::noinline]] inline void cut_out(const Context& context, const TakenMemory& taken) {
   SteadyMemory& steady = steady_memory(context);
   __atomic_fetch_add(&steady.restarting, uint64_t{1}, __ATOMIC_SEQ_CST);
@@ -118,7 +117,7 @@ struct TakenMemory {
   __atomic_fetch_sub(&steady.restarting, uint64_t{1}, __ATOMIC_SEQ_CST);
 }
 
-// Where all are claimed, no table is in use until the call has ended, if that can be told.
+// No MemoryTaker is free: no table is in use until the call has ended, or never again if its end is not noticed.
 [[gnu::noinline]] inline void begin_unnamed(const Context& context, bool is_known_to_end) {
   if (!is_known_to_end) return end_steady(context);
   __atomic_fetch_add(&steady_memory(context).unnamed, uint64_t{1}, __ATOMIC_SEQ_CST);
@@ -142,7 +141,7 @@ struct TakenMemory {
   cut_out(context, taken);
 }
 
-// The kernel keeps the arguments, so it is known whether the call has claimed anything.
+// The kernel preserves the registers of the arguments, so they tell whether the call has claimed anything.
 [[gnu::noinline]] inline void end_taking(const Site& site, const TakenMemory& taken, uint64_t stack_pointer) {
   SteadyMemory& steady = steady_memory(site.context);
   const uint64_t thread = thread_pointer();
@@ -156,13 +155,13 @@ struct TakenMemory {
   }
 }
 
-// True if the call of the site may start such a task. Threads get a pointer of their own.
+// True if the call may start a task that shares memory and the thread pointer. Threads get a pointer of their own.
 [[gnu::always_inline]] inline bool may_share_pointer(const Site& site, const uint64_t* saved) {
   constexpr uint64_t kVm = 0x100, kSetTls = 0x80000;
   return site.number != static_cast<uint64_t>(kClone) || (saved[14] & (kVm | kSetTls)) == kVm;
 }
 
-// The result of the call tells the new task, which is 0 there.
+// In the new task, the result of the call is 0.
 [[gnu::always_inline]] inline void note_start(const Site& site, const uint64_t* saved) {
   uint64_t& starting = steady_memory(site.context).starting;
   if (!may_share_pointer(site, saved)) return;
@@ -171,7 +170,7 @@ struct TakenMemory {
     __atomic_fetch_sub(&starting, uint64_t{1}, __ATOMIC_SEQ_CST);
 }
 
-// Also while the agent is disarmed: a thread may still be in a firing. A forked child has no steady memory.
+// This is done while the agent is disarmed, too, as a thread may still be in a firing. A forked child has no steady memory.
 [[gnu::always_inline]] inline void note_taking(const Site& site, const uint64_t* saved) {
   if (site.taking == Taking::nothing || load(armed_page(site.context).pid) == 0) return;
   if (site.taking >= Taking::starts) return note_start(site, saved);

@@ -29,7 +29,7 @@ DVM_RARELY inline uint32_t read_own_text(const Context& context, const Lane* lan
   return 1;
 }
 
-// A signal handler that interrupts this may never come back: the variable then has no string.
+// If a signal handler interrupts this and never returns, the variable has no string.
 inline void assign_text(const Context& context, Workspace& workspace, uint32_t variable, const uint64_t* from, uint32_t count) {
   auto* words = static_cast<volatile uint64_t*>(words_of_text(context, workspace.lane, variable));  // no call of memcpy
   auto* has_text = static_cast<volatile uint64_t*>(&workspace.variables[variable]);

@@ -5,19 +5,20 @@
 
 namespace dvm::runtime::inside {
 
-// Ns in so many ticks.
+// The duration of some ticks, in ns.
 constexpr uint64_t time_in(uint64_t rate, uint64_t ticks) {
   __extension__ using Wide = unsigned __int128;
   return static_cast<uint64_t>((static_cast<Wide>(ticks << kTickBits) * rate) >> 64);
 }
 inline uint64_t time_on(const ClockLine& line, uint64_t ticks) { return line.begin + time_in(line.rate, ticks); }
 
-// The line on which a reading of both clocks lies.
+// The line through one reading of both clocks.
 constexpr ClockLine line_through(uint64_t ticks, uint64_t time, uint64_t rate) { return {rate, time - time_in(rate, ticks)}; }
 constexpr const ClockLine& line_of(const ClockLine (&lines)[2], uint64_t number) { return lines[number / kLineStep % 2]; }
 
-// The two lines take turns, so that the one in use does not change until the next but one is written. One that has changed
-// meanwhile is read again, but not for ever: dvm is not that fast, and what else writes there only harms itself.
+// dvm writes the two lines in turn, so the line in use does not change until the next but one is published. A line that has
+// changed meanwhile is read again, but only a few times: dvm does not publish that often, and a program that writes here only
+// harms itself.
 inline ClockLine current_line(const DataHeader& header) {
   constexpr int kAttempts = 4;
   ClockLine line;

@@ -5,7 +5,7 @@
 
 namespace dvm::runtime::inside {
 
-// What that function fills in, of code that is not found by an address in it.
+// The structure that _Unwind_Find_FDE() fills in (struct dwarf_eh_bases).
 struct FrameBases {
   uint64_t text, data, function;
 };

@@ -16,7 +16,7 @@ inline constexpr long kClone = 56, kClone3 = 435, kSeccomp = 317, kSetSeccomp = 
 inline constexpr uint64_t kMmap = 9, kMprotect = 10, kMunmap = 11, kMremap = 25, kMadvise = 28, kShmat = 30,
                           kProcessMadvise = 440;
 
-// True if the function is about to restrict system calls, or to have them intercepted, by the registers of its arguments.
+// True if the function is about to restrict system calls, or to have them intercepted. The arguments are in the saved registers.
 [[gnu::always_inline]] inline bool restricts_calls(Watch watch, const uint64_t* saved) {
   const uint64_t first = saved[14], second = saved[13];  // %rdi, %rsi
   const auto restricts = [](uint64_t option) { return option == kSetSeccomp || option == kSetDispatch; };
@@ -24,35 +24,35 @@ inline constexpr uint64_t kMmap = 9, kMprotect = 10, kMunmap = 11, kMremap = 25,
   return watch == Watch::syscall && (first == kSeccomp || (first == kPrctl && restricts(second)));
 }
 
-// True if the thread may no longer read the TSC from then on, as stubs do.
+// True if the call forbids the thread to read the TSC, as stubs do.
 [[gnu::always_inline]] inline bool forbids_clock(Watch watch, const uint64_t* saved) {
   constexpr uint64_t kSetTsc = 26, kFault = 2;
   if (watch == Watch::prctl) return saved[14] == kSetTsc && saved[13] == kFault;
   return watch == Watch::syscall && saved[14] == kPrctl && saved[13] == kSetTsc && saved[12] == kFault;
 }
 
-// True if the program itself may serve page faults from then on, also those of system calls. A call that reads memory in the
-// thread that serves them would wait for itself.
+// True if the program may serve page faults itself after the call, also those of system calls. If the thread that serves them
+// read such memory by a system call, it would wait for itself.
 [[gnu::always_inline]] inline bool serves_page_faults(Watch watch, const uint64_t* saved) {
   constexpr uint64_t kUserfaultfd = 323, kUserModeOnly = 1;
   return watch == Watch::syscall && saved[14] == kUserfaultfd && (saved[13] & kUserModeOnly) == 0;
 }
 
-// True if it is about to lock all memory that the process has: the kernel then loads all lanes, used or not.
+// True if the call locks all memory that the process has: the kernel then loads all lanes, used or not.
 [[gnu::always_inline]] inline bool locks_memory(Watch watch, const uint64_t* saved) {
   constexpr uint64_t kMlockall = 151, kCurrent = 1;
   if (watch == Watch::syscall) return saved[14] == kMlockall && (saved[13] & kCurrent) != 0;
   return watch == Watch::mlockall && (saved[14] & kCurrent) != 0;
 }
 
-// Those of a process that has locked memory before are small.
+// A process that had locked memory before the attach has small lanes.
 [[gnu::always_inline]] inline bool has_large_lanes(const Context& context) {
   constexpr uint64_t kLarge = uint64_t{16} << 20;
   return data_bytes(context.lanes, context.ring_bytes) > kLarge;
 }
 
-// True if it may be about to start a task that runs beside this one and has its thread pointer, so its number and its lane. One
-// of vfork(2) does not run beside it; a thread gets a pointer of its own.
+// True if the call may start a task that runs at the same time as this one and has its thread pointer, and so its lane. A child
+// by vfork(2) does not run at the same time; a thread gets a pointer of its own.
 [[gnu::always_inline]] inline bool shares_lane(Watch watch, const uint64_t* saved) {
   constexpr uint64_t kVm = 0x100, kVfork = 0x4000, kThread = 0x10000, kSetTls = 0x80000;
   if (watch == Watch::syscall && saved[14] == kClone3) return true;
@@ -61,10 +61,10 @@ inline constexpr uint64_t kMmap = 9, kMprotect = 10, kMunmap = 11, kMremap = 25,
   return (flags & (kVm | kVfork)) == kVm && (flags & (kThread | kSetTls)) != (kThread | kSetTls);
 }
 
-// True if it may be about to start a thread whose thread pointer leads to no control block of the C library. Where system calls
-// are restricted, this is not checked.
+// True if the call may start a thread whose thread pointer leads to no control block of the C library. If the process has
+// restricted its system calls, this is not checked.
 [[gnu::noinline]] inline bool has_other_block(const Context& context, Watch watch, const uint64_t* saved, int32_t pid) {
-  constexpr uint64_t kSetTls = 0x80000, kWithSecond = 0x2d0;  // the latter: offset in blocks that have their address twice
+  constexpr uint64_t kSetTls = 0x80000, kWithSecond = 0x2d0;  // glibc's offset; its blocks hold their own address twice
   const bool is_call = watch == Watch::syscall && saved[14] == kClone;
   const uint64_t flags = is_call ? saved[13] : saved[12], pointer = saved[8];  // %rsi, %rdx, %r9
   if ((watch != Watch::clone && !is_call) || (flags & kSetTls) == 0 || is_muted(context)) return false;
@@ -73,32 +73,32 @@ inline constexpr uint64_t kMmap = 9, kMprotect = 10, kMunmap = 11, kMremap = 25,
   return words[0] != pointer || (context.thread_offset == kWithSecond && words[2] != pointer);
 }
 
-// In a forked child that is not followed. A signal handler that has interrupted a firing may have forked, and the child finishes
-// that firing when the handler returns. All that it still writes goes to memory of its own.
+// For a forked child that is not followed. If a signal handler has interrupted a firing and forked, the child finishes that
+// firing when the handler returns. What it writes then must go to memory of its own.
 DVM_RARELY inline void part_from_parent(const Context& context, DataHeader& header) {
   constexpr long kReadWrite = 3, kFlags = 0x4032;  // MAP_PRIVATE, MAP_FIXED, MAP_ANONYMOUS, MAP_NORESERVE
   if (context.follows != 0 || load(header.restricted) != 0) return;
   lower_copied_semaphores(context);
   const auto bytes = static_cast<long>((data_bytes(context.lanes, context.ring_bytes) + kPage - 1) & ~(kPage - 1));
   if (call(static_cast<long>(kMmap), static_cast<long>(context.data), bytes, kReadWrite, kFlags, -1, 0) < 0) return;
-  header.restricted = 1;  // that is enough
+  header.restricted = 1;  // in the new memory: part only once
 }
 
-// True if it is about to change the thread pointer: behind that a thread may have no control block.
+// True if the call sets the thread pointer, after which the thread may have no control block.
 [[gnu::always_inline]] inline bool sets_block(Watch watch, const uint64_t* saved) {
   constexpr uint64_t kArchPrctl = 158, kSetPointer = 0x1002;
   if (watch == Watch::syscall) return saved[14] == kArchPrctl && saved[13] == kSetPointer;
   return watch == Watch::arch_prctl && saved[14] == kSetPointer;
 }
 
-// A system call as the function is about to make it; ~0: none of memory.
+// The system call that the function is about to make. number ~0: none that changes memory.
 struct MemoryCall {
   uint64_t number = ~uint64_t{0}, a = 0, b = 0, c = 0, d = 0, e = 0;
 };
 
 [[gnu::always_inline]] inline MemoryCall memory_call(Watch watch, const uint64_t* saved) {
   const uint64_t rdi = saved[14], rsi = saved[13], rdx = saved[12], rcx = saved[11], r8 = saved[9], r9 = saved[8];
-  constexpr uint64_t kPkeyMprotect = 329;  // its key may forbid all access, as if there were no memory
+  constexpr uint64_t kPkeyMprotect = 329;  // its key may forbid all access, so it counts as munmap(2)
   constexpr uint64_t kRemapFilePages = 216;
   const bool unmaps = rdi == kPkeyMprotect || rdi == kRemapFilePages;
   if (watch == Watch::syscall) return {unmaps ? kMunmap : rdi, rsi, rdx, rcx, r8, r9};
@@ -121,7 +121,7 @@ struct MemoryCall {
   return overlaps;
 }
 
-// True if a call makes code writable in which jumps lie: the program is about to change it.
+// True if a call makes code with jumps writable: the program may be about to change it.
 [[gnu::noinline]] inline bool opens_code(const Context& context, const MemoryCall& call) {
   constexpr uint64_t kWrite = 2;
   if (call.number != kMprotect || (call.c & kWrite) == 0) return false;
@@ -132,11 +132,11 @@ struct MemoryCall {
   return overlaps;
 }
 
-// True if a call takes away memory of dvm's, or what can be done with it.
+// True if a call unmaps, moves or protects memory of dvm.
 [[gnu::always_inline]] inline bool takes_memory(const Context& context, const MemoryCall& call) {
   constexpr uint64_t kFixedMap = 0x10, kFixedMove = 2, kRemap = 0x4000;
   if (opens_code(context, call)) return true;
-  if (call.number == kShmat) return (call.c & kRemap) != 0;  // as far as the segment goes, which only the kernel knows
+  if (call.number == kShmat) return (call.c & kRemap) != 0;  // only the kernel knows the size of the segment
   if (call.number == kMunmap || call.number == kMprotect || call.number == kMadvise) return is_own(context, call.a, call.b);
   if (call.number == kMmap) return (call.d & kFixedMap) != 0 && is_own(context, call.a, call.b);
   if (call.number != kMremap) return false;
@@ -147,7 +147,7 @@ struct MemoryCall {
   return begin < one.end && one.begin < begin + bytes;
 }
 
-// True if a call may take away memory that code in threads loads from because it lasts, or make it unreadable.
+// True if a call may unmap LastingMemory or make it unreadable, which threads read by plain loads.
 [[gnu::noinline]] inline bool takes_lasting(const Context& context, const MemoryCall& call) {
   constexpr uint64_t kRead = 1, kFixedMap = 0x10, kAnonymous = 0x20, kFixedMove = 2, kPoison = 100, kNoGuard = 103;
   const bool is_readable = (call.c & kRead) != 0;
@@ -166,7 +166,7 @@ struct MemoryCall {
   return is_one;
 }
 
-// True if a call may take away what instructions under jumps do with memory of their files.
+// True if a call may make an instruction under a jump fault that addresses WatchedMemory.
 [[gnu::noinline]] inline bool touches_data(const Context& context, const MemoryCall& call) {
   constexpr uint64_t kFixedMap = 0x10, kFixedMove = 2, kReadWrite = 3, kPoison = 100;  // the guards are behind it
   const auto& watched = *reinterpret_cast<const WatchedMemory*>(context.own + sizeof(OwnMemory));
@@ -183,8 +183,9 @@ struct MemoryCall {
   return overlaps;
 }
 
-// True if process_madvise(2) may do to one of its ranges what madvise(2) does. Where system calls are restricted, they are not
-// looked at, and any of them counts. Some advice changes nothing, and is all that the kernel takes for another process.
+// True if process_madvise(2) changes such memory, as madvise(2) may for each of its ranges. If the process has restricted its
+// system calls, the ranges cannot be read, and all count. Some advice is harmless; the kernel accepts no other for other
+// processes.
 [[gnu::noinline]] inline bool takes_ranges(const Context& context, const MemoryCall& call, int32_t pid) {
   constexpr uint64_t kWillNeed = 3, kCold = 20, kPageOut = 21, kCollapse = 25, kMostRanges = 1024;
   const uint64_t advice = call.d;
@@ -201,8 +202,8 @@ struct MemoryCall {
   return false;
 }
 
-// The signal, a bit, that the function is about to install a handler for; 0: none. Where system calls are restricted, the handler
-// is not looked at, and any action counts.
+// The bit of the signal that the function is about to install a handler for; 0: none. If the process has restricted its system
+// calls, the action cannot be read, and any counts as a handler.
 [[gnu::noinline]] inline uint64_t handled_signal(const Context& context, Watch watch, const uint64_t* saved, int32_t pid) {
   constexpr uint64_t kSigaction = 13, kIgnore = 1, kSignals = 63;  // the last one stands for kFileDataSignal
   const bool is_call = watch == Watch::syscall && saved[14] == kSigaction;
@@ -215,8 +216,8 @@ struct MemoryCall {
   return handler > kIgnore ? uint64_t{1} << (signal - 1) : 0;
 }
 
-// Says how long a thread waits for code: some seconds, or longer while the guard tries again and again. A TSC that has gone back,
-// for example while the machine was suspended, ends the wait.
+// Limits how long a thread waits for restored code: some seconds, or longer as long as the guard keeps trying. The wait also ends
+// if the TSC has gone back, for example because the machine was suspended.
 class Patience {
  public:
   // The guard cannot stop a process whose child by vfork(2) waits here. A thread that may make no system calls could be one.
@@ -228,7 +229,7 @@ class Patience {
 
   uint64_t begin() const { return begin_; }
 
-  // What the guard has written last is not newer than `now`, but for the difference of two CPUs.
+  // `restoring_.at` is read before the clock, so it is at most newer by the difference between the TSCs of two CPUs.
   [[gnu::noinline]] bool lasts(uint64_t& now) {
     constexpr uint64_t kShort = 10'000'000'000, kLong = 75'000'000'000, kDifference = 10'000'000;
     last_ = load(restoring_.at);
@@ -238,7 +239,7 @@ class Patience {
     return now - begin_ < kShort || (may_wait_long_ && now - begin_ < kLong && now - last_ + kDifference < kShort);
   }
 
-  // dvm and its guard may both be gone, and then no later call waits. One that is at work is waited for again.
+  // If dvm and its guard are both gone, no later call waits. If the guard begins anew, later calls wait again.
   void give_up() {
     if (is_disarmed()) __atomic_store_n(&restoring_.given_up, last_ + 1, __ATOMIC_RELAXED);
   }
@@ -253,8 +254,9 @@ class Patience {
   bool may_wait_long_ = false;
 };
 
-// dvm, or its guard, sees the request or is at it anyway, and restores code while no thread runs. Threads that are in a stub then
-// have time to leave it. Where system calls are restricted, the wait is a loop.
+// Waits until dvm or its guard has restored the code, at the request of `ask` or for another reason. Code is restored while all
+// threads are stopped; the wait then goes on until threads that were in a stub have had time to leave it. If the process has
+// restricted its system calls, this is a busy loop.
 template <class Ask, class IsDone>
 [[gnu::noinline]] inline void wait_for_code(const Context& context, uint64_t jump, const Ask& ask, const IsDone& is_done) {
   constexpr uint64_t kToLeave = 150'000'000;  // ticks of the TSC
@@ -270,16 +272,16 @@ template <class Ask, class IsDone>
   if (restored == 0) patience.give_up();
 }
 
-// Memory of dvm's is about to go: all jumps have to.
+// The process is about to unmap or change memory of dvm, so all jumps must be removed first.
 [[gnu::always_inline]] inline void wait_for_all_code(const Context& context, DataHeader& header, uint64_t jump) {
   wait_for_code(
       context, jump, [&] { __atomic_store_n(&header.leaving, kLeaving, __ATOMIC_SEQ_CST); }, [] { return false; });
 }
 
-// Of ArmedPage::lanes_left: they are about to be unmapped, and nothing keeps them any more.
+// A value of ArmedPage::lanes_left: a thread is unmapping the lanes.
 inline constexpr uint64_t kLanesGoing = 3;
 
-// Of the process, once dvm or its guard says that other threads do not use them. They stay if one has waited for too long.
+// Unmaps the lanes once dvm or its guard says that no other thread uses them. False: they stay, because that took too long.
 [[gnu::noinline]] inline bool unmap_lanes(const Context& context, ArmedPage& page, DataHeader& header, uint64_t jump) {
   constexpr int kTries = 1500;
   const auto ask = [&] {
@@ -294,8 +296,8 @@ inline constexpr uint64_t kLanesGoing = 3;
   return call(static_cast<long>(kMunmap), static_cast<long>(context.data), static_cast<long>(bytes)) == 0;
 }
 
-// The mapping of the lanes would be loaded as a whole, or be more than the process may lock, so it goes. True: it is gone.
-// Several threads may be about to lock memory; all but the first only look at the armed page.
+// Locking all memory would load the whole mapping of the lanes, or fail, so it is unmapped first. True: it is unmapped. Of
+// several threads that are about to lock memory, the first one unmaps it, and the others wait for that.
 [[gnu::noinline]] inline bool leave_lanes(const Context& context, ArmedPage& page, DataHeader& header, uint64_t jump) {
   constexpr int kMostTries = 6000;
   const auto left = [&] { return __atomic_load_n(&page.lanes_left, __ATOMIC_SEQ_CST); };
@@ -308,15 +310,15 @@ inline constexpr uint64_t kLanesGoing = 3;
   return left() != kLanesKept;
 }
 
-// A signal is about to be handled: jumps over instructions that may raise it have to go.
+// The process is about to handle a signal, so jumps over instructions that may raise it must be removed first.
 [[gnu::always_inline]] inline void wait_for_signal(const Context& context, DataHeader& header, uint64_t jump, uint64_t signal) {
   wait_for_code(
       context, jump, [&] { __atomic_fetch_or(&header.handled, signal, __ATOMIC_SEQ_CST); },
       [&] { return (load(header.unraised) & signal) != 0; });
 }
 
-// dvm sees the flag, and then holds the new program before it runs, to place its probes. A dvm that is stopped or busy is not
-// waited for long. A child by vfork goes on, since dvm does not trace it.
+// Tells dvm that this thread is about to execute a program, so that dvm can hold that program until its probes are placed. The
+// thread does not wait long for a dvm that is stopped or busy. A child by vfork does not wait, since dvm does not trace it.
 [[gnu::noinline]] inline void wait_for_tracer(const Context& context, const ArmedPage& page, DataHeader& header) {
   constexpr long kGetPid = 39, kGetTid = 186;
   constexpr uint64_t kPatience = 1'000'000'000;  // ticks of the TSC
@@ -329,8 +331,8 @@ inline constexpr uint64_t kLanesGoing = 3;
   }
 }
 
-// The begun change of the linker at `state`, or else of one of its other namespaces (dlmopen), which glibc 2.35 and later link
-// to each other. 0: there is none.
+// The change that the linker has begun (r_state): in the namespace of `state`, or else in another one (dlmopen), which glibc 2.35
+// and later link to each other. 0: none.
 [[gnu::noinline]] inline uint64_t linker_change(const Context& context, uint64_t state, bool may_read) {
   struct Debug {  // as glibc has it
     uint64_t version, files, function, state, base, next;
@@ -347,8 +349,8 @@ inline constexpr uint64_t kLanesGoing = 3;
   return change;
 }
 
-// In the dynamic linker. A dvm that is stopped or slow is not waited for long, and not again until it has answered. A
-// thread that may make no system calls does not wait, and its turns are late.
+// Called in the dynamic linker when it has mapped files. The thread does not wait long for a dvm that is stopped or slow, and
+// does not wait again until dvm has answered. A thread that may make no system calls does not wait, and its turns count as late.
 [[gnu::noinline]] inline void wait_for_probes(const Context& context, const ArmedPage& page, LoadTurns& loads) {
   constexpr long kGetPid = 39;
   constexpr uint64_t kAdds = 1;                                                   // a state of the linker
@@ -370,8 +372,7 @@ inline constexpr uint64_t kLanesGoing = 3;
     __atomic_fetch_add(&loads.late, uint64_t{1}, __ATOMIC_RELAXED);
 }
 
-// True if the code under jumps had to be restored before the function does what it is about to do; the thread has waited for
-// that.
+// True if the call needs code without jumps. The thread has then waited until the code was restored.
 [[gnu::noinline]] inline bool wait_if_code_matters(const Site& site, const uint64_t* saved, const ArmedPage& page,
                                                    DataHeader& header) {
   const Watch watch = site.watch;
@@ -392,7 +393,7 @@ inline constexpr uint64_t kLanesGoing = 3;
   return load(steady.state) != 0 || load(steady.proposed) != 0;
 }
 
-// Before the function does it. Returns true if the lanes are unmapped, and with them the header.
+// Runs before a watched function. True: the lanes are unmapped, and with them the header.
 [[gnu::noinline]] inline bool watch_call(const Site& site, const uint64_t* saved, ArmedPage& page, DataHeader& header) {
   const Watch watch = site.watch;
   const uint64_t loads = site.context.data + loads_at(site.context.lanes, site.context.ring_bytes);
@@ -401,7 +402,7 @@ inline constexpr uint64_t kLanesGoing = 3;
   if (wait_if_code_matters(site, saved, page, header)) return false;
   if (watch == Watch::exec) return wait_for_tracer(site.context, page, header), false;
   if (restricts_calls(watch, saved)) {
-    if (may_be_steady(site.context)) end_steady(site.context);  // as long as a stub may make the call for that
+    if (may_be_steady(site.context)) end_steady(site.context);  // first, because it needs a system call
     __atomic_store_n(&header.restricted, uint64_t{1}, __ATOMIC_SEQ_CST);
     __atomic_store_n(&page.muted, uint64_t{1}, __ATOMIC_SEQ_CST);
   }
@@ -412,7 +413,8 @@ inline constexpr uint64_t kLanesGoing = 3;
   return false;
 }
 
-// dvm, or its guard, disarms the process before it restores the code. In a forked child, which has no number yet, nobody does.
+// The same while the agent is disarmed, but not in a forked child: dvm or its guard disarms a process before it restores the
+// code.
 [[gnu::always_inline]] inline void watch_disarmed(const Site& site, const uint64_t* saved, const ArmedPage& page,
                                                   DataHeader& header) {
   if (site.watch != Watch::nothing && load(page.pid) != 0) wait_if_code_matters(site, saved, page, header);

@@ -1,5 +1,5 @@
 #pragma once
-// Functions of a traced process that the agent watches, and what dvm and the dynamic linker of the process tell each other.
+// Functions of a traced process that the agent watches, and the words that dvm and the dynamic linker of the process exchange.
 
 #include <cstdint>
 
