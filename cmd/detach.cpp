@@ -33,9 +33,9 @@ int detach(int32_t pid) {
   for (const runtime::FoundAgent& agent : runtime::find_agents(pid, *memory)) {
     if (agent.header.patches == 0 || !runtime::is_traced(agent)) continue;
     if (runtime::may_be_hidden(agent.header.tracer_space))
-      return fail("process {} is traced from outside this PID namespace: end that first", pid);
+      return fail("process {} is traced by a dvm outside this PID namespace, which must end first", pid);
     if (has_number(pid, agent.header.pid))
-      return fail("process {} is traced by process {}{}: end that first", pid, agent.header.tracer,
+      return fail("process {} is traced by process {}{}, which must end first", pid, agent.header.tracer,
                   agent.header.pid == pid ? "" : " of its PID namespace");
   }
   const auto detached = runtime::detach_agents(pid, *memory, runtime::WhichAgents::all);

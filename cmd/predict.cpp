@@ -260,12 +260,12 @@ void add_prediction_options(CLI::App& command, PredictionOptions& options, const
   add("--strings", options.string_bytes, "Expected length of a string in bytes (default 16)")->check(CLI::Range(1.0, 1e9));
   add("--frames", options.frames, "Expected number of frames of a stack (default 10)")->check(CLI::Range(1.0, 127.0));
   add("--returns", options.returns,
-      "Function returns between a firing and the next call (default 0). On some processors, a trap makes each of them slower. "
-      "An agent walks as many frames of a stack anew")
+      "Function returns between a firing and the next call (default 0). After a trap, some processors execute each of them more "
+      "slowly. An agent walks that many frames of a stack again")
       ->check(CLI::Range(0.0, 1e3));
   add("--heap", options.heap,
-      "Share of strings and copied memory on the heap, 0 to 1 (default 0.5). In most processes an agent reads the heap "
-      "directly. It reads other memory that may go away with a system call")
+      "Share of strings and copied memory on the heap, 0 to 1 (default 0.5). In most processes, an agent reads the heap by "
+      "plain loads. Other memory that may be unmapped costs a system call")
       ->check(CLI::Range(0.0, 1.0));
   add("--faults", options.faults, "Share of clauses that cannot read memory of the process, 0 to 1 (default 0)")
       ->check(CLI::Range(0.0, 1.0));

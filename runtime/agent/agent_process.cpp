@@ -45,7 +45,7 @@ constexpr uint64_t kPageBytes = CodeArea::kPageBytes;
 constexpr uint64_t kClose = 3, kMmap = 9, kMadvise = 28, kPwrite = 18, kFtruncate = 77, kMemfdCreate = 319;
 constexpr uint64_t kWipeOnFork = 18, kDontDump = 16, kCloseOnExec = 1;
 constexpr uint64_t kAnonymous = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
-constexpr const char* kNoThreadNumber = "its thread has no control block of a C library; -x evaltime=main waits for one";
+constexpr const char* kNoThreadNumber = "its C library has set up no thread-local storage; -x evaltime=main waits until it has";
 constexpr int kAttempts = 4;  // to find no other mapping in its room
 constexpr size_t kMostAreas = 16;
 
@@ -337,7 +337,7 @@ Result<std::vector<AgentProcess::Area>> AgentProcess::place(std::vector<AgentSit
       return area.range.begin == 0;
     });
     if (areas.empty()) return areas;
-    if (areas.size() > kMostAreas) return Error{"its code lies in too many places"};
+    if (areas.size() > kMostAreas) return Error{"the probed code is in too many places"};
     if (Status placed = place_data(*mappings, areas); !placed) return placed.error();
     if (Status fits = check_space(areas); !fits) return fits.error();
     note_code(sites, *mappings, own_);
@@ -348,7 +348,7 @@ Result<std::vector<AgentProcess::Area>> AgentProcess::place(std::vector<AgentSit
 }
 
 Status AgentProcess::enable(std::vector<AgentSite>& sites, const BeginData& begin) {
-  if (is_abandoned_) return Error{"the agent has left it"};
+  if (is_abandoned_) return Error{"the agent was removed from it"};
   return unstopped(context_.pid, [&] { return enable_all(sites, begin); });
 }
 

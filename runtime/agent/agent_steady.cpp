@@ -116,7 +116,7 @@ void AgentProcess::note_takers(const std::vector<AgentSite>& sites, const std::s
 }
 
 std::string_view AgentProcess::begin_steady(SteadyProposals::FindUnwatched find_unwatched) {
-  if (!is_on_ || takers_.empty()) return "a system call that may take memory away is not watched";
+  if (!is_on_ || takers_.empty()) return "a system call that may unmap memory is not watched";
   if (!is_restartable_) return "its threads have no rseq areas at one place";
   if (!steady_)
     steady_.emplace(context_.pid, inside::steady_at(context_.armed), std::vector<AddressRange>(), std::move(find_unwatched));
@@ -137,7 +137,7 @@ void AgentProcess::refresh_steady(uint64_t now) {
     looked_ = now;
     uint64_t armed = 0;
     if (!memory_.read_object(context_.armed, armed)) return;  // it has ended, or executed another program
-    if (!are_takers_on()) steady_->end(memory_, "another tracer has changed a function by which it takes memory away");
+    if (!are_takers_on()) steady_->end(memory_, "another tracer has changed a function by which it unmaps memory");
   }
   steady_->refresh(memory_, now);
 }
@@ -148,7 +148,7 @@ void AgentProcess::end_steady() {
   const uint64_t off = 1;
   uint64_t state = 0;
   if (steady_)
-    steady_end_ = steady_->problem().empty() ? "a function by which it takes memory away is watched no more" : steady_->problem();
+    steady_end_ = steady_->problem().empty() ? "a function by which it unmaps memory is no longer watched" : steady_->problem();
   steady_.reset();
   takers_.clear();
   if (!memory_.read_object(at + offsetof(inside::SteadyMemory, state), state)) return;

@@ -56,7 +56,9 @@ int exit_code_of(pid_t child) {
 
 }  // namespace
 
-Error no_guard(pid_t pid, int problem) { return Error{fmt::format("no guard for process {}: {}", pid, std::strerror(problem))}; }
+Error no_guard(pid_t pid, int problem) {
+  return Error{fmt::format("cannot start a guard for process {}: {}", pid, std::strerror(problem))};
+}
 
 // Forked twice, so that dvm has no child that it does not know.
 Result<FileDescriptor> fork_guard(pid_t pid, int kept, const std::function<void(int)>& work) {

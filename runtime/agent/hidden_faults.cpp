@@ -26,7 +26,7 @@ std::string_view fault_by_file(int folder, const char* name) {
   char text[64];
   const ssize_t size = readlinkat(folder, name, text, sizeof text);
   const std::string_view target(text, size > 0 ? static_cast<size_t>(size) : 0);
-  if (target == "anon_inode:[userfaultfd]") return "it handles faults by userfaultfd(2)";
+  if (target == "anon_inode:[userfaultfd]") return "it serves page faults by userfaultfd(2)";
   return target == "anon_inode:[io_uring]" ? "it makes system calls by io_uring(7)" : std::string_view();
 }
 
@@ -48,9 +48,9 @@ bool has_protection_keys() {
 }
 
 std::string_view HiddenFaults::fault_of_process() const {
-  if (guards_shown() == GuardsShown::hidden) return "the kernel does not show where it has guard regions";
+  if (guards_shown() == GuardsShown::hidden) return "the kernel does not report guard regions (madvise)";
   // The kernel unmaps the shadow stack of a thread that ends.
-  if (status_field(pid_, "x86_Thread_features:").find("shstk") != std::string::npos) return "it has shadow stacks";
+  if (status_field(pid_, "x86_Thread_features:").find("shstk") != std::string::npos) return "it uses shadow stacks";
   if (may_have_keys() && is_too_large(folder_)) return "it is too large to look for memory with protection keys";
   return {};
 }

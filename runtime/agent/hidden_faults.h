@@ -1,5 +1,5 @@
 #pragma once
-// Looks for ways by which memory of a process may fault although it is mapped for reading, and that /proc/PID/maps does not show.
+// Looks for reasons why readable mappings of a process may fault all the same, as far as /proc/PID/maps does not show them.
 
 #include <sys/types.h>
 
@@ -25,9 +25,9 @@ class HiddenFaults {
   // It has none, and is watched for calls of pkey_mprotect(2).
   void note_no_keys() { has_no_keys_ = true; }
 
-  // What makes it possible, such as "it handles faults by userfaultfd(2)". Empty: nothing was found.
+  // The reason found, such as "it serves page faults by userfaultfd(2)". Empty: none was found.
   std::string_view found() const { return found_; }
-  // Of the process in /proc, as of the last look.
+  // The folder of the process in /proc, as of the last look.
   const std::string& folder() const { return folder_; }
 
  private:

@@ -55,7 +55,8 @@ OtherJumps OtherJumps::of_all() {
   all.bytes_ = kJumpBytes;
   all.clearings_ = kOfOthers;
   all.is_of_all_ = true;
-  all.reason_ = "an agent has replaced its code in another process, where a uprobe that follows forks would lie as well";
+  all.reason_ =
+      "an agent has replaced its code in another process, and a uprobe that follows forks would affect that process, too";
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
     const int pid = std::atoi(entry.path().filename().c_str());

@@ -13,7 +13,7 @@
 namespace dvm::runtime {
 
 inline constexpr std::string_view kNotAlone =
-    "another probe of its function cannot be placed by an agent, and two ways do not mix";
+    "another probe of its function cannot be placed by an agent, and a function is probed in one way only";
 
 class SiteGroups {
  public:

@@ -76,7 +76,7 @@ Stub make_stub(const StubRequest& request) {
   code.note_frame(0, 0, request.address + request.probed);
   if (request.is_conditional) {
     const auto condition = condition_of(request.window.subspan(request.probed));
-    if (!condition) return stub.refusal = "it leaves by a branch of a kind that compilers do not use", stub;
+    if (!condition) return stub.refusal = "the function leaves by a kind of branch that compilers do not use", stub;
     done.push_back(code.jump_ahead({0x0f, static_cast<unsigned char>(0x80 | (*condition ^ 1))}));
   }
   uint64_t rest_at = 0;
@@ -100,7 +100,7 @@ Stub make_stub(const StubRequest& request) {
   stub.moved[first].to = fires_at;  // a thread that stands before the probed instruction has yet to fire
   stub.frames = code.frames();
   stub.bytes = code.take();
-  if (stub.bytes.size() - site_bytes > kMostStubBytes) stub.refusal = "its copy is too long";
+  if (stub.bytes.size() - site_bytes > kMostStubBytes) stub.refusal = "the copy of its instructions is too long";
   return stub;
 }
 

@@ -118,8 +118,8 @@ uint64_t free_address_space(pid_t pid) {
 
 Status check_target(pid_t pid, bool follows) {
   if (Status machine = check_machine(); !machine) return machine;
-  if (!is_64_bit(pid)) return Error{"it is not a 64-bit program, or another user's"};
-  if (restricts_calls(pid)) return Error{"its system calls are restricted by seccomp, which could end it"};
+  if (!is_64_bit(pid)) return Error{"it is not a 64-bit program, or belongs to another user"};
+  if (restricts_calls(pid)) return Error{"a seccomp filter restricts its system calls, and might end it for those of the agent"};
   if (is_emulated(pid)) return Error{std::string(kEmulated)};
   if (limits_files(pid)) return Error{"the size of its files is limited (ulimit -f)"};
   if (serves_page_faults(pid)) return Error{"it serves page faults itself (userfaultfd)"};

@@ -12,7 +12,7 @@ namespace dvm::runtime {
 namespace {
 
 std::string_view unfit(const AgentSite& site, const std::vector<MemoryMapping>& mappings) {
-  if (crosses_page(site)) return "its first five bytes lie in two pages, and could be half replaced";
+  if (crosses_page(site)) return kCrossesPage;
   const MemoryMapping* mapping = mapping_at(mappings, site.window_address);
   if (mapping != nullptr && mapping->is_shared) return kSharedCode;
   return mapping != nullptr && mapping->is_writable ? kWritableCode : std::string_view();

@@ -12,10 +12,12 @@
 
 namespace dvm::runtime {
 
-// Why nothing is put into code of a mapping that is writable.
+// Why a site is refused.
 inline constexpr std::string_view kWritableCode = "its code is writable, so the program may change it";
 
-// Why a site is not taken whose copied instructions raise signals by faults. A handler would see the address of the copy.
+inline constexpr std::string_view kCrossesPage = "its first five bytes lie in two pages, so they cannot be replaced at once";
+
+// The copied instructions may raise a signal by a fault, and its handler would see the address of the copy.
 inline constexpr std::string_view kRaises =
     "an instruction in its first five bytes may fault, and the process handles such faults";
 inline constexpr std::string_view kRaisesUnseen =

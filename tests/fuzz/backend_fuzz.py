@@ -318,7 +318,7 @@ MASKS = [(r"/tmp/tmp[^/]*/", ""), (r"(pid|varied|ID )\d+", "N")]
 
 
 # What dvm says where results differ by design, or by chance on a busy machine.
-NOT_COMPARED = "dvm was too slow|thread-local variables are empty again"
+NOT_COMPARED = "dvm was too slow|thread-local variables were reset"
 # What it says if another dvm traces by an agent meanwhile.
 OF_NEIGHBOURS = "itself opens are noticed: an agent has replaced its code in another process"
 

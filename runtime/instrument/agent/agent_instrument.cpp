@@ -199,7 +199,7 @@ class AgentInstrument final : public Instrument,
   Status refuse_late(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
     for (const EnabledProbe& one : probes) {
       keep_variables(one);
-      refused.push_back({one.probe, "its file was loaded late, maybe by a child that was forked before"});
+      refused.push_back({one.probe, "its file was loaded late, possibly by a child that was forked before the attach"});
     }
     return {};
   }
@@ -239,7 +239,7 @@ class AgentInstrument final : public Instrument,
     if (!follows_) LeftPrograms::end(processes_, pid);
     const std::vector<EnabledProbe> enabled = enabled_of(probes);
     std::vector<Refused> refused;
-    const Status placed = renewed_[pid] < kMostRenewals ? place(enabled, refused) : Error{"its file is mapped again too often"};
+    const Status placed = renewed_[pid] < kMostRenewals ? place(enabled, refused) : Error{"its file was mapped again too often"};
     losses_.wait_or_lose(pid, probes, refused, placed, lost);
     const std::string text = renewal_text(pid, enabled, refused, placed, execs_.has(pid));
     if (!text.empty() && renewed_[pid]++ == 0) notes_.push_back(text);

@@ -13,8 +13,7 @@ namespace {
 std::string unrenewed_text(pid_t pid, std::string_view function, std::string_view why) {
   return fmt::format(
       "process {}: its probes, such as {}, could not be enabled before it continued: {}; firings until they are enabled again "
-      "are "
-      "lost, which is reported once",
+      "are lost, which is reported once",
       pid, function, why);
 }
 
@@ -51,7 +50,8 @@ std::string yielded_text(pid_t pid, std::string_view function, size_t count) {
 
 std::string emptied_text(pid_t pid) {
   return fmt::format(
-      "process {}: its thread-local variables are empty again, because a clause on a later probe needs them in dvm", pid);
+      "process {}: its thread-local variables were reset, because a clause on a probe that was added later uses them in dvm",
+      pid);
 }
 
 std::string unsteady_text(pid_t pid, std::string_view why) {

@@ -30,8 +30,8 @@ std::string ended_text(pid_t pid);                         // when it was about 
 std::string unheld_text(pid_t pid, std::string_view why);  // programs that it may execute, and libraries
 // Why libraries that a process opens are noticed late.
 inline constexpr std::string_view kUnwatchedLinker =
-    "its dynamic linker cannot be watched, because another tracer has changed it, or by its code; dvm looks for new files every "
-    "50 ms, and earlier firings in them are lost";
+    "its dynamic linker cannot be watched, because another tracer has changed it or its code does not permit it; dvm looks for "
+    "new files every 50 ms, and earlier firings in them are lost";
 std::string unwatched_text(pid_t pid);
 std::string late_text(pid_t pid, std::string_view function);
 inline constexpr const char* kGivenUp =

@@ -10,6 +10,7 @@
 
 #include "runtime/agent/site_groups.h"
 #include "runtime/agent/target_check.h"
+#include "runtime/agent/unfit_sites.h"
 #include "runtime/code/flags_use.h"
 #include "runtime/code/frame_index.h"
 #include "runtime/instrument/agent/record_program.h"
@@ -26,8 +27,6 @@ constexpr std::string_view kHasSymbol = "another symbol lies in its first five b
 constexpr std::string_view kNoRelay = "there are no five bytes to replace where it returns";
 constexpr std::string_view kSeveral = "a clause asks for arg0, and several jumps lead to one return";
 constexpr std::string_view kNoExits = "no instruction leaves the function";
-
-constexpr std::string_view kCrossesPage = "its first five bytes lie in two pages, and could be half replaced";
 
 constexpr uint64_t kLongestInstruction = 15;
 

@@ -10,8 +10,8 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr std::string_view kUnseenCall = "a system call that may take memory away cannot be watched";
-constexpr std::string_view kLateCalls = "code that it has mapped makes system calls that may take memory away";
+constexpr std::string_view kUnseenCall = "a system call that may unmap memory cannot be watched";
+constexpr std::string_view kLateCalls = "code that it has mapped makes system calls that may unmap memory";
 
 // Functions that do little more than make such a call.
 bool takes_memory(inside::Watch watch) { return watch == inside::Watch::syscall || watch >= inside::Watch::mmap; }

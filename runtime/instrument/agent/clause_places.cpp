@@ -38,7 +38,7 @@ ClauseWay ClausePlaces::way(const Probe& probe, unsigned clause) const {
   const auto found = by_calls_.find(&probe);
   if (found == by_calls_.end()) return way;
   std::string_view& last = !way.in_dvm.empty() ? way.in_dvm : !way.engine.empty() ? way.engine : way.by;
-  last = *texts_.insert(fmt::format("{}; memory is read by system calls: {}", last, found->second)).first;
+  last = *texts_.insert(fmt::format("{}; heap memory is read by system calls: {}", last, found->second)).first;
   return way;
 }
 

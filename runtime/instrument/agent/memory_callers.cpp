@@ -50,7 +50,8 @@ bool is_of_kernel(const std::string& path) {
 // Why the code of a mapping may change, or cannot be read.
 std::string why_unfit(const MemoryMapping& one) {
   constexpr std::string_view kDeleted = " (deleted)";
-  if (one.path.empty() || one.path[0] != '/' || one.path.starts_with("/memfd:")) return "it executes memory that is no file";
+  if (one.path.empty() || one.path[0] != '/' || one.path.starts_with("/memfd:"))
+    return "it executes code that is not mapped from a file";
   const std::string_view name = base_name(one.path);
   if (one.path.ends_with(kDeleted)) return fmt::format("{} has been deleted", name.substr(0, name.size() - kDeleted.size()));
   if (one.is_shared) return fmt::format("the code of {} is mapped as shared", name);
@@ -92,7 +93,7 @@ class CallerFinder {
       return refuse(fmt::format("{} is mapped as code where it has none", object->name));
     const auto is_changed = has_new_system_calls(pid_, mapping, *code);
     if (!is_changed) return refuse(fmt::format("the code of {} cannot be checked: {}", object->name, is_changed.error().message));
-    if (*is_changed) return refuse(fmt::format("system calls were written into the code of {}", object->name));
+    if (*is_changed) return refuse(fmt::format("the code of {} has new system call instructions", object->name));
     if (std::ranges::find(seen_, code) != seen_.end()) return;
     seen_.push_back(code);
     if (!code->system_calls().empty()) add_calls(*object, *code);
@@ -103,7 +104,7 @@ class CallerFinder {
     const GlibcPart glibc(object, code);
     for (const SystemCallSite& call : code.system_calls()) {
       if (call.is_of_32_bits) {
-        refuse(fmt::format("{} makes system calls of programs of 32 bits", object.name));
+        refuse(fmt::format("{} makes 32-bit system calls", object.name));
       } else if (call.is_entered) {
         refuse(fmt::format("{} jumps to a system call of another function", object.name));
       } else if (call.number) {
@@ -111,7 +112,7 @@ class CallerFinder {
       } else if (glibc.makes_any(call)) {
         found_.all.push_back({object.open_path, glibc.any_call->offset, call.behind});
       } else if (!glibc.is_one) {
-        refuse(fmt::format("{} makes system calls of its own", object.name));
+        refuse(fmt::format("{} makes system calls whose numbers are not known", object.name));
       }
     }
   }
@@ -121,10 +122,11 @@ class CallerFinder {
       case MemoryEffect::none:
         return;
       case MemoryEffect::takes_any:
-        return refuse(fmt::format("{} may let others take memory away (system call {})", object.name, *call.number));
+        return refuse(fmt::format("{} may let others unmap memory (system call {})", object.name, *call.number));
       case MemoryEffect::takes:
       case MemoryEffect::starts:
-        if (!call.is_beside) return refuse(fmt::format("{} makes system call {} in its own way", object.name, *call.number));
+        if (!call.is_beside)
+          return refuse(fmt::format("{} makes system call {} by instructions that cannot be watched", object.name, *call.number));
         found_.all.push_back({object.open_path, call.begin(), call.behind, call.number});
     }
   }

@@ -77,7 +77,7 @@ class Results(AgentTest):
                     if options or not dvmtest.missing_privilege():
                         self.assertEqual((result.stderr, result.stdout.split()), ("", ["1"]))
                     else:
-                        self.assertIn("its thread has no control block of a C library", result.stderr)
+                        self.assertIn("its C library has set up no thread-local storage", result.stderr)
 
     def test_strings_arguments_and_names_are_captured(self):
         text = "pid$target:looper:func:entry { @[copyinstr(arg0), execname, pid == $target, tid == pid, probefunc] = count(); }"
@@ -144,7 +144,7 @@ class Placements(AgentTest):
         for text in (listed, run.stderr):
             self.assertRegex(text, r"backend local \(agent(, in the traced thread)?\), engine (interp|site code); ")
             self.assertRegex(text, r"backend local \((uprobe|breakpoint)\), engine \w+; not agent: it leaves by a jump to another function, and the stack is not known there; ")
-        self.assertIn("; not agent: another probe of its function cannot be placed by an agent, and two ways do not mix; ", run.stderr)
+        self.assertIn("; not agent: another probe of its function cannot be placed by an agent, and a function is probed in one way only; ", run.stderr)
 
     def test_the_name_of_the_process_needs_no_uprobe(self):
         """Only that of its parent does."""

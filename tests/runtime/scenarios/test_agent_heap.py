@@ -82,7 +82,7 @@ class Vanishing(HeapTest):
 class Said(HeapTest):
     """Why memory is read by system calls."""
 
-    WHY = "; memory is read by system calls: vanishing_own makes system call"
+    WHY = "; heap memory is read by system calls: vanishing_own makes system call"
 
     def test_of_clauses_that_read_some(self):
         in_dvm = ENTRY + " { s[0] = copyinstr(arg0); }"
@@ -93,7 +93,7 @@ class Said(HeapTest):
 
     def test_at_the_end(self):
         """Calls while it is traced."""
-        for way, why in (("copied", "it executes memory that is no file"), ("keyed", "it has called pkey_mprotect"), ("lent", "it has called shmat with SHM_EXEC")):
+        for way, why in (("copied", "it executes code that is not mapped from a file"), ("keyed", "it has called pkey_mprotect"), ("lent", "it has called shmat with SHM_EXEC")):
             with self.subTest(way):
                 self.assertRegex(self.run_on(BY_STRING, program("vanishing") + f" {way} unmap").stderr, rf"(?m)^dvm: process \d+: memory was read by system calls from some time on: {why}$")
         self.assertNotIn("from some time on", self.run_on(BY_STRING, program("vanishing") + " unmap").stderr)

@@ -465,7 +465,7 @@ class Static(AgentTest):
     def test_without_a_library(self):
         folder = dvmtest.own_folder(self)
         self.build(folder, self.WITHOUT, "-nostdlib")
-        self.assertIn("its thread has no control block of a C library", self.trace(folder / "static"))
+        self.assertIn("its C library has set up no thread-local storage", self.trace(folder / "static"))
 
 
 class Windows(AgentTest):

@@ -134,7 +134,7 @@ class AgentsFromOutside(dvmtest.PrivilegedTest):
         enter = ["nsenter", "-t", str(pid), "-p", "-m", DVM]
         result = subprocess.run([*enter, "detach", "-p", "1"], capture_output=True, text=True, env=dvmtest.ENV, timeout=60)
         self.assertEqual((result.returncode, result.stdout), (1, ""))
-        self.assertIn("process 1 is traced from outside this PID namespace: end that first", result.stderr)
+        self.assertIn("process 1 is traced by a dvm outside this PID namespace, which must end first", result.stderr)
         container.stdin.write("\n")
         self.assertEqual(self.rows(tracer), [["100"]])
 
@@ -302,7 +302,7 @@ class Containers(dvmtest.PrivilegedTest):
             parent = next(child for child in children_of(parent) if text_of(child, "comm") in ("dvm\n", "looper\n"))
         result = dvm("detach", "-p", str(parent))
         self.assertEqual(result.returncode, 1)
-        self.assertRegex(result.stderr, f"process {parent} is traced by process [0-9]+ of its PID namespace: end that first")
+        self.assertRegex(result.stderr, f"process {parent} is traced by process [0-9]+ of its PID namespace, which must end first")
         self.assertIn("100", tracer.communicate("\n", timeout=60)[0].split())
 
     def test_without_sys(self):

@@ -94,9 +94,9 @@ TEST_F(MemoryCallersTest, FindsThoseOfTheLibraryAndTheLinker) {
 
 TEST_F(MemoryCallersTest, TakesNoCodeThatMayChange) {
   MemoryMapping made{.range = {0x10000, 0x11000}, .is_executable = true, .path = "", .is_constant = true};
-  EXPECT_EQ(unproven_with(made), "it executes memory that is no file");
+  EXPECT_EQ(unproven_with(made), "it executes code that is not mapped from a file");
   made.path = "/memfd:code (deleted)";
-  EXPECT_EQ(unproven_with(made), "it executes memory that is no file");
+  EXPECT_EQ(unproven_with(made), "it executes code that is not mapped from a file");
   made.path = "/usr/lib/libgone.so (deleted)";
   EXPECT_EQ(unproven_with(made), "libgone.so has been deleted");
   MemoryMapping written = library();

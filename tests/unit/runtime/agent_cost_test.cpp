@@ -127,7 +127,7 @@ TEST(AgentCost, StringsOnTheHeapAreLoadedUnlessTheProcessForbids) {
   way.clauses[0].strings = 2, way.clauses[0].copied = 0.5;
   EXPECT_DOUBLE_EQ(predicted_by(way, false).firing.expected.clocks, 4 + 3 + 2 + 0.5 * 30);
   EXPECT_DOUBLE_EQ(predicted_by(way, false).firing.dearest.clocks, 4 + 3 + 2 + 2 * 900);
-  way.by_calls = "it executes memory that is no file";
+  way.by_calls = "it executes code that is not mapped from a file";
   EXPECT_DOUBLE_EQ(predicted_by(way, false).firing.expected.clocks, 4 + 3 + 2 + 0.5 * 900);
 }
 
