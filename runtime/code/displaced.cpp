@@ -79,7 +79,7 @@ class Copier {
     const bool is_near = instruction.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && (instruction.opcode & 0xf0) == 0x70;
     const bool is_far = instruction.opcode_map == ZYDIS_OPCODE_MAP_0F && (instruction.opcode & 0xf0) == 0x80;
     if (!is_jump && !is_near && !is_far) {
-      made_.refusal = "a branch that exists for short distances only lies in its first five bytes";
+      made_.refusal = "a branch that reaches only short distances lies in its first five bytes";
       return;
     }
     if (is_jump)

@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::string_view kUnknown = "not all instructions that leave the function are known";
 constexpr std::string_view kElsewhere = "it leaves by a jump to a function of another file, or to one that a pointer names";
-constexpr std::string_view kMidst = "it leaves by a jump into the midst of another function";
+constexpr std::string_view kMidst = "it leaves by a jump into the middle of another function";
 constexpr std::string_view kStack = "it leaves by a jump to another function, and the stack is not known there";
-constexpr std::string_view kPart = "a part of it that lies elsewhere does not come back";
+constexpr std::string_view kPart = "a part of its code that lies elsewhere does not return to it";
 constexpr std::string_view kCircle = "it leaves by a jump to a function that may jump back";
 constexpr std::string_view kMany = "it leaves by jumps to too many functions";
 

@@ -225,7 +225,7 @@ class UprobeInstrument final : public CountingInstrument,
     if (watch)
       thread_watch_ = std::move(*watch);
     else
-      notes_.push_back("thread-local variables pass to later threads with the same number: " + watch.error().message);
+      notes_.push_back("thread-local variables pass to later threads with the same id: " + watch.error().message);
   }
 
   // A probe of which one place is refused has none.

@@ -118,7 +118,7 @@ TEST(TailExits, AreRefusedWhereTheyAreNotAllKnown) {
   EXPECT_EQ(exits_of(192).refusal, "it leaves by a jump to a function that may jump back");
   for (const uint64_t pointer : {224, 256, 448})
     EXPECT_NE(exits_of(pointer).refusal.find("pointer"), std::string_view::npos) << pointer << exits_of(pointer).refusal;
-  EXPECT_EQ(exits_of(288).refusal, "it leaves by a jump into the midst of another function");
+  EXPECT_EQ(exits_of(288).refusal, "it leaves by a jump into the middle of another function");
   EXPECT_EQ(exits_of(384).refusal, "it leaves by a jump to another function, and the stack is not known there");
   EXPECT_EQ(exits_of(480).refusal, "not all instructions that leave the function are known");
 }
