@@ -49,7 +49,7 @@ done
 say "a copied binary works alone"
 inside sh -c 'cp /usr/bin/dvm /tmp/alone'
 mv "$root/usr/lib/dvm" "$root/usr/lib/dvm.away"
-expect "dvm 2" /tmp/alone run -q -n 'BEGIN { printf("%s %d\n", curpsinfo->pr_fname, ENOENT); exit(0); }'
+expect "alone 2" /tmp/alone run -q -n 'BEGIN { printf("%s %d\n", curpsinfo->pr_fname, ENOENT); exit(0); }'
 expect "opensnoop" /tmp/alone tool
 mv "$root/usr/lib/dvm.away" "$root/usr/lib/dvm"
 
