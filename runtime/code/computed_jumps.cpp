@@ -154,7 +154,10 @@ class ComputedFinder {
     if (rest.size() >= begin + sizeof value) std::memcpy(&value, rest.data() + begin, sizeof value);
     return is_loaded(low) || is_loaded(value) || is_loaded(static_cast<uint64_t>(int64_t{static_cast<int32_t>(low)}));
   }
-  bool is_loaded(uint64_t address) const { return source_.is_code(address) || !source_.data(address).empty(); }
+  bool is_loaded(uint64_t address) const {
+    if (address < source_.first || address > source_.last) return false;  // as most operands do
+    return source_.is_code(address) || !source_.data(address).empty();
+  }
 
   // Bytes before the opcode may be its prefixes, or the end of the instruction before it.
   void look_at(size_t opcode, bool is_return) {

@@ -35,6 +35,8 @@ struct ComputedSource {
   std::function<bool(uint64_t, uint64_t)> lie_in_one_function;
   // The address that the dynamic linker stores there, if it is one of this file.
   std::function<std::optional<uint64_t>(uint64_t)> pointer;
+  // Neither code nor data lies before or behind these.
+  uint64_t first = 0, last = UINT64_MAX;
 };
 
 // Addresses, first to last.

@@ -306,11 +306,13 @@ const std::vector<std::vector<JumpReach>>& ModuleCode::computed() const {
     return function && base >= function->address && base - function->address < function->size;
   };
   const auto pointer = [&](uint64_t address) { return names().pointer_at(address); };
+  const LoadedAddresses code(segments_), other(data_);
+  const uint64_t first = std::min(code.first(), other.first()), last = std::max(code.last(), other.last());
   size_t work = kMostComputedWork;
   for (size_t i = computed_.size(); i < segments_.size(); i++)
     computed_.push_back(
         find_computed_jumps({file_.subspan(segments_[i].offset, segments_[i].size), segments_[i].address, is_fixed_, is_code,
-                             [&](uint64_t address) { return loaded(address); }, are_together, pointer},
+                             [&](uint64_t address) { return loaded(address); }, are_together, pointer, first, last},
                             work));
   return computed_;
 }

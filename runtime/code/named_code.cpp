@@ -12,26 +12,6 @@ namespace {
 
 constexpr size_t kMostNames = size_t{1} << 22;
 
-// Most words are no addresses of the file.
-class LoadedAddresses {
- public:
-  explicit LoadedAddresses(std::span<const FileSegment> segments) : segments_(segments) {
-    for (const FileSegment& one : segments) {
-      if (one.size == 0) continue;
-      first_ = std::min(first_, one.address);
-      last_ = std::max(last_, one.address + std::min(one.size - 1, UINT64_MAX - one.address));
-    }
-  }
-  bool has(uint64_t address) const {
-    if (address < first_ || address > last_) return false;
-    return std::ranges::any_of(segments_, [&](const FileSegment& one) { return one.has_address(address); });
-  }
-
- private:
-  std::span<const FileSegment> segments_;
-  uint64_t first_ = UINT64_MAX, last_ = 0;
-};
-
 class NameFinder {
  public:
   explicit NameFinder(const NamingFile& from) : from_(from), code_(from.code), data_(from.data) {}
@@ -39,7 +19,8 @@ class NameFinder {
   NamedCode find() {
     from_.each_pointer([this](uint64_t address, uint64_t place) { name_pointer(address, place); });
     for (const FileSegment& code : from_.code) read_code(code);
-    if (from_.is_fixed) from_.each_word([this](uint64_t word, uint64_t) { name(word); });
+    const auto name_word = [this](uint64_t word, uint64_t) { name(word); };
+    if (from_.is_fixed) from_.each_word(std::max<uint64_t>(code_.first(), 1), code_.last(), name_word);
     read_landing_pads();
     compact(found_.addresses);
     compact(found_.taken);
@@ -89,7 +70,9 @@ class NameFinder {
   void read_code(const FileSegment& segment) {
     constexpr uint64_t kShortest = 6;  // lea x(%rip), %r without its first prefix
     const CodeBytes bytes = from_.bytes_of(segment);
+    const std::array<bool, 256> may_take = taking_bytes();
     for (uint64_t offset = 0; offset + kShortest <= bytes.size(); offset++) {
+      if (!may_take[bytes[offset]]) continue;
       const bool is_lea = bytes[offset] == 0x8d && (bytes[offset + 1] & 0xc7) == 0x05;
       int32_t value = 0;
       if (is_lea && (from_.is_fixed || (offset > 0 && (bytes[offset - 1] & 0xf8) == 0x48))) {
@@ -103,17 +86,34 @@ class NameFinder {
     }
   }
 
+  // The first bytes of what read_code() looks for: all code of a large file is read so.
+  std::array<bool, 256> taking_bytes() const {
+    std::array<bool, 256> bytes{};
+    bytes[0x8d] = true;
+    for (unsigned one = 0; one < bytes.size() && from_.is_fixed; one++)
+      bytes[one] |= takes_next(one) || one == kAdd || one == kMove || may_take_memory(one);
+    return bytes;
+  }
+
+  static constexpr unsigned kAdd = 0x81, kMove = 0xc7;  // and the operands are encoded behind it
+  // By push, add or mov, with the operand behind the first byte.
+  static bool takes_next(unsigned first) { return first == 0x68 || first == 0x05 || (first & 0xf8) == 0xb8; }
+  // By mov, movslq, add, jmp or lea.
+  static bool may_take_memory(unsigned first) {
+    constexpr std::array<unsigned, 5> kUsed = {0x8b, 0x63, 0x03, 0xff, 0x8d};
+    return std::ranges::find(kUsed, first) != kUsed.end();
+  }
+
   // Where an operand of four bytes stands that may be an address: of push, mov or add. 0: nowhere.
   static unsigned immediate_at(CodeBytes code) {
-    if (code[0] == 0x68 || code[0] == 0x05 || (code[0] & 0xf8) == 0xb8) return 1;
-    const bool is_add = code[0] == 0x81 && (code[1] & 0x38) == 0;
-    return code[0] == 0xc7 || is_add ? 2 + displacement_bytes(code) : 0;
+    if (takes_next(code[0])) return 1;
+    const bool is_add = code[0] == kAdd && (code[1] & 0x38) == 0;
+    return code[0] == kMove || is_add ? 2 + displacement_bytes(code) : 0;
   }
-  // Likewise of an operand in memory without a base, of mov, movslq, add, jmp or lea.
+  // Likewise of an operand in memory without a base.
   static unsigned displacement_at(CodeBytes code) {
-    constexpr std::array<unsigned char, 5> kUsed = {0x8b, 0x63, 0x03, 0xff, 0x8d};
     const bool is_absolute = (code[1] & 0xc7) == 0x04 && (code[2] & 0x07) == 0x05;
-    return is_absolute && std::ranges::find(kUsed, code[0]) != kUsed.end() ? 3 : 0;
+    return is_absolute && may_take_memory(code[0]) ? 3 : 0;
   }
   static unsigned displacement_bytes(CodeBytes code) {
     const unsigned mode = code[1] >> 6, low = code[1] & 7U;

@@ -23,7 +23,7 @@ class SequenceFinder {
     if (behind_.empty() || !found_.is_complete) return found_;
     const auto add = [this](uint64_t address, uint64_t place) { add_place(address, place); };
     from_.each_pointer(add);
-    if (from_.is_fixed) from_.each_word(add);
+    if (from_.is_fixed) from_.each_word(behind_.front(), behind_.back(), add);
     if (places_.empty()) return found_;
     read_pointers();
     for (const uint64_t place : places_) read_sequence(place);

@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cstring>
+#include <random>
+#include <utility>
 #include <vector>
 
 #include "runtime/code/restarts.h"
@@ -76,6 +78,25 @@ TEST_F(NamedCodeTest, IsAnyWordWhereAddressesAreFixed) {
   EXPECT_EQ(named.addresses, Addresses{kCode + 0x77});
   EXPECT_TRUE(named.has_inside(kCode + 0x76, kCode + 0x77));
   EXPECT_FALSE(named.has_inside(kCode + 0x77, kCode + 0x78));
+}
+
+// Words that cannot be addresses are skipped several bytes at a time.
+TEST_F(NamedCodeTest, MissesNoWordWhereverItLies) {
+  using Words = std::vector<std::pair<uint64_t, uint64_t>>;
+  constexpr std::array<unsigned char, 6> kUsual = {0, 0, 0, 1, 0x10, 0xff};
+  std::minstd_rand random(1);
+  for (int i = 0; i < 1000; i++) {
+    for (unsigned char& byte : file_) byte = kUsual[random() % kUsual.size()];
+    for (const auto& [first, last] :
+         {std::pair<uint64_t, uint64_t>{1, 0x10ff}, {0x1001, UINT32_MAX}, {0x10'0000'0000, 0x11'ffff'ffff}}) {
+      Words found, expected;
+      naming().each_word(first, last, [&](uint64_t word, uint64_t place) { found.emplace_back(word, place); });
+      for (const FileSegment& one : {code_, data_})
+        for (uint64_t offset = 0, word; load_value(CodeBytes(file_).subspan(one.offset, one.size), offset, word); offset++)
+          if (word >= first && word <= last) expected.emplace_back(word, one.address + offset);
+      EXPECT_EQ(found, expected);
+    }
+  }
 }
 
 // struct rseq_cs: where the sequence begins, its size, and where it is aborted.
