@@ -215,4 +215,19 @@ bool CallFrames::keeps_frame_pointers() {
   return *file_->keeps_frame_pointers;
 }
 
+std::shared_ptr<CallFrames> CallFramesCache::open(const std::string& path) {
+  const auto key = FileKey::of(path);
+  return key ? open(*key, {path}) : nullptr;
+}
+
+std::shared_ptr<CallFrames> CallFramesCache::open(const FileKey& key, std::initializer_list<std::string_view> paths) {
+  auto opened = files_.find(key);
+  for (auto path = paths.begin(); path != paths.end() && !opened; path++) {
+    const std::string name(*path);
+    if (const auto found = FileKey::of(name); found && found->looks_like(key))
+      opened = files_.add(key, std::make_shared<CachedFrames>(CachedFrames{CallFrames::open(name)}));
+  }
+  return opened && opened->frames ? std::shared_ptr<CallFrames>(opened, opened->frames.get()) : nullptr;
+}
+
 }  // namespace dvm::runtime

@@ -9,11 +9,15 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "common/recent.h"
+#include "runtime/symbol/file_key.h"
 #include "runtime/symbol/frame_registers.h"
 
 namespace dvm::runtime {
@@ -57,6 +61,25 @@ class CallFrames {
 
   std::unique_ptr<File> file_;
   std::vector<FrameRule> rules_;  // in sets of equal size, by address
+};
+
+// Opens each file once, and again if it has changed. Paths such as /proc/PID/exe may lead to other files later. Files that nobody
+// holds are closed once there are many.
+class CallFramesCache {
+ public:
+  // As CallFrames::open().
+  std::shared_ptr<CallFrames> open(const std::string& path);
+  // Of the file with this key, by the first of the paths that leads to it or to a file that looks like it.
+  std::shared_ptr<CallFrames> open(const FileKey& key, std::initializer_list<std::string_view> paths);
+  size_t size() const { return files_.size(); }
+
+  static constexpr size_t kMost = 64;
+
+ private:
+  struct CachedFrames {
+    std::unique_ptr<CallFrames> frames{};
+  };
+  Recent<FileKey, CachedFrames> files_{kMost};
 };
 
 }  // namespace dvm::runtime

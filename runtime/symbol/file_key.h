@@ -18,6 +18,9 @@ struct FileKey {
   int64_t modified = 0;  // ns
   auto operator<=>(const FileKey&) const = default;
 
+  // True if it may be the same file seen through another mount, such as one of overlayfs, which numbers files itself.
+  bool looks_like(const FileKey& other) const { return size == other.size && modified == other.modified; }
+
   // The key of a regular file. The error says why there is none.
   static Result<FileKey> of(const std::string& path) {
     struct stat st {};

@@ -142,16 +142,34 @@ std::optional<FrameEnd> read_frame_end(int32_t pid, uint64_t address) {
   return count > 0 ? decode_frame_end(std::span(code).first(static_cast<size_t>(count))) : std::nullopt;
 }
 
+// While the process exists.
+std::optional<FileKey> identity_of(const MappedObject& object) {
+  for (const std::string& path : {object.open_path, object.path})
+    if (auto key = FileKey::of(path)) return *key;
+  return std::nullopt;
+}
+
 }  // namespace
 
 void Unwinder::learn(int32_t pid) { process(pid); }
 
 void Unwinder::inherit(int32_t child, int32_t parent) {
-  if (const auto known = processes_.find(parent); known != processes_.end()) processes_.insert_or_assign(child, known->second);
+  const auto known = processes_.find(parent);
+  if (known == processes_.end()) return;
+  const KnownProcess copy = known->second;
+  known_process(child) = copy;
+}
+
+Unwinder::KnownProcess& Unwinder::known_process(int32_t pid) {
+  const auto [one, is_new] = processes_.try_emplace(pid);
+  one->second.used = ++uses_;
+  if (is_new && processes_.size() > kMostProcesses)
+    processes_.erase(std::ranges::min_element(processes_, {}, [](const auto& entry) { return entry.second.used; }));
+  return one->second;
 }
 
 Unwinder::KnownProcess& Unwinder::process(int32_t pid) {
-  KnownProcess& known = processes_[pid];
+  KnownProcess& known = known_process(pid);
   const uint64_t time = read_clock(CLOCK_MONOTONIC);
   if (known.read_at != 0 && time - known.read_at < kReadAgain) return known;
   known.read_at = time;
@@ -159,23 +177,18 @@ Unwinder::KnownProcess& Unwinder::process(int32_t pid) {
   if (auto code = mapped_code(pid); code && !code->objects.empty()) {
     known.objects = std::move(code->objects);
     known.code = std::move(code->ranges);
-    known.frames.assign(known.objects.size(), std::nullopt);
+    known.frames.clear();
+    for (const MappedObject& object : known.objects) known.frames.push_back({identity_of(object)});
   }
   return known;
 }
 
-// Opens the file as the process did or, if that is gone, by its name here.
-CallFrames* Unwinder::file(const MappedObject& object) {
-  auto [entry, is_new] = files_.try_emplace(object.path);
-  if (is_new) entry->second = CallFrames::open(object.open_path);
-  if (is_new && !entry->second) entry->second = CallFrames::open(object.path);
-  return entry->second.get();
-}
-
+// Opens the file as the process did or, if that is gone, by its name here, unless another file has that name now.
 CallFrames* Unwinder::frames_of(KnownProcess& process, const MappedObject& object) {
-  std::optional<CallFrames*>& known = process.frames[static_cast<size_t>(&object - process.objects.data())];
-  if (!known) known = file(object);
-  return *known;
+  MappedFrames& mapped = process.frames[static_cast<size_t>(&object - process.objects.data())];
+  if (!std::exchange(mapped.is_sought, true) && mapped.key)
+    mapped.found = files_.open(*mapped.key, {object.open_path, object.path});
+  return mapped.found.get();
 }
 
 const FrameRule* Unwinder::find(KnownProcess& process, uint64_t address) {
@@ -243,7 +256,7 @@ size_t Unwinder::follow_chain(int32_t pid, KnownProcess& known, std::span<const 
 // A caller is looked up by the byte before the address that it is returned to: a call may be the last that its function does.
 size_t Unwinder::walk(int32_t pid, CapturedStack stack, std::span<uint64_t> frames) noexcept {
   size_t count = 0;
-  KnownProcess& known = processes_[pid];
+  KnownProcess& known = known_process(pid);
   const CapturedStack first = stack;
   bool is_cut = false;
   for (bool is_exact = true; count < frames.size();) {
@@ -264,7 +277,7 @@ size_t Unwinder::walk(int32_t pid, CapturedStack stack, std::span<uint64_t> fram
 }
 
 size_t Unwinder::count_executable(int32_t pid, std::span<const uint64_t> frames, size_t certain) noexcept {
-  KnownProcess& known = processes_[pid];
+  KnownProcess& known = known_process(pid);
   size_t count = std::min(certain, frames.size());
   while (count < frames.size() && is_code(pid, known, frames[count])) count++;
   return count;

@@ -21,12 +21,12 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "runtime/symbol/call_frames.h"
+#include "runtime/symbol/file_key.h"
 #include "runtime/symbol/frame_end.h"
 #include "runtime/symbol/maps.h"
 
@@ -54,6 +54,9 @@ class Unwinder {
   bool keeps_frame_pointers(int32_t pid);
   // Stores program counters in `frames`, the innermost first. Returns their number.
   size_t walk(int32_t pid, CapturedStack stack, std::span<uint64_t> frames) noexcept;
+  // The number of processes that are known: at most kMostProcesses, those used last.
+  size_t processes() const { return processes_.size(); }
+  static constexpr size_t kMostProcesses = 512;
   // The number of walks since the last call that ended because the captured part of the stack ended.
   uint64_t take_cut() { return std::exchange(cut_, 0); }
   // The number of leading `frames`, found by frame pointers, that can be a stack of the process. The first `certain` ones are
@@ -61,15 +64,24 @@ class Unwinder {
   size_t count_executable(int32_t pid, std::span<const uint64_t> frames, size_t certain) noexcept;
 
  private:
+  // The information of a file that a process has mapped.
+  struct MappedFrames {
+    std::optional<FileKey> key{};  // of what was mapped; nothing: it is not known
+    bool is_sought = false;
+    std::shared_ptr<CallFrames> found{};  // once it is sought; null: there is none
+  };
   struct KnownProcess {
     std::vector<MappedObject> objects;                             // by address
     std::vector<AddressRange> code;                                // by address
-    std::vector<std::optional<CallFrames*>> frames;                // of each object, set when first needed
+    std::vector<MappedFrames> frames;                              // of each object
     std::unordered_map<uint64_t, std::optional<FrameEnd>> ends{};  // of code without information, by address
     uint64_t read_at = 0;                                          // ns, CLOCK_MONOTONIC
+    uint64_t used = 0;                                             // counts on with each use of a process
   };
+  // As it was when it was read last.
+  KnownProcess& known_process(int32_t pid);
+  // Reads it again, unless that was just done.
   KnownProcess& process(int32_t pid);
-  CallFrames* file(const MappedObject& object);
   CallFrames* frames_of(KnownProcess& process, const MappedObject& object);
   const FrameRule* find(KnownProcess& process, uint64_t address);
   const FrameRule* rule_at(int32_t pid, KnownProcess& process, uint64_t address);
@@ -82,7 +94,8 @@ class Unwinder {
 
   uint64_t cut_ = 0;
   std::map<int32_t, KnownProcess> processes_;
-  std::map<std::string, std::unique_ptr<CallFrames>> files_;  // by path in the process; null: they have no information
+  uint64_t uses_ = 0;
+  CallFramesCache files_;
 };
 
 }  // namespace dvm::runtime

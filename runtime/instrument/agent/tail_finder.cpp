@@ -26,13 +26,10 @@ std::optional<FunctionExtent> TailFinder::function_at(const std::string& path, c
 // By call frame information: the frame begins eight bytes above the stack pointer.
 bool TailFinder::is_as_entered(const std::string& path, uint64_t offset) {
   constexpr int32_t kReturnAddressBytes = 8;
-  const auto key = FileKey::of(path);
-  if (!key) return false;
-  auto known = frames_.find(*key);
-  if (!known) known = frames_.add(*key, std::make_shared<Frames>(Frames{CallFrames::open(path)}));
-  const auto address = known->of_file ? known->of_file->address_of(offset) : std::nullopt;
+  const auto frames = frames_.open(path);
+  const auto address = frames ? frames->address_of(offset) : std::nullopt;
   if (!address) return false;
-  const FrameRule& rule = known->of_file->at(*address);
+  const FrameRule& rule = frames->at(*address);
   return rule.is_known && !rule.cfa_is_loaded && !rule.is_signal && rule.cfa_base == kStackPointer &&
          rule.cfa_offset == kReturnAddressBytes;
 }

@@ -1,16 +1,13 @@
 #pragma once
 // Finds the exits of functions with tail jumps, by the symbols and the unwind information of their file.
 
-#include <memory>
 #include <optional>
 #include <string>
 
-#include "common/recent.h"
 #include "runtime/code/module_code.h"
 #include "runtime/code/tail_exits.h"
 #include "runtime/symbol/call_frames.h"
 #include "runtime/symbol/elf.h"
-#include "runtime/symbol/file_key.h"
 
 namespace dvm::runtime {
 
@@ -24,11 +21,7 @@ class TailFinder {
   std::optional<FunctionExtent> function_at(const std::string& path, const ModuleCode& code, uint64_t offset);
 
   ElfCache elfs_;
-  struct Frames {
-    std::unique_ptr<CallFrames> of_file{};  // null: it has no such information
-  };
-  static constexpr size_t kMost = 64;
-  Recent<FileKey, Frames> frames_{kMost};  // paths such as /proc/PID/exe may lead to other files later
+  CallFramesCache frames_;
 };
 
 }  // namespace dvm::runtime

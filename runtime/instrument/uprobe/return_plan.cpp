@@ -82,11 +82,10 @@ bool ReturnPlanner::comes_back(const UprobeSite& site, const ModuleCode& file) {
 
 // By its call frame information; without any it is believed to be.
 bool ReturnPlanner::is_called_as_usual(const UprobeSite& site) {
-  auto [frames, is_new] = frames_.try_emplace(site.path);
-  if (is_new) frames->second = CallFrames::open(site.path);
-  const auto address = frames->second ? frames->second->address_of(site.offset) : std::nullopt;
+  const auto frames = frames_.open(site.path);
+  const auto address = frames ? frames->address_of(site.offset) : std::nullopt;
   if (!address) return true;
-  const FrameRule& rule = frames->second->at(*address);
+  const FrameRule& rule = frames->at(*address);
   if (!rule.is_known) return true;
   const FrameRule::SavedRegister& place = rule.places[kReturnAddress];
   const bool is_on_top = !rule.cfa_is_loaded && rule.cfa_base == kStackPointer && rule.cfa_offset == 8;

@@ -77,9 +77,9 @@ class ReturnPlanner {
   bool has_usual_return_address(const UprobeSite& site, const ModuleCode& file);
 
   ElfCache cache_;
-  std::map<std::string, LinkedFile> linked_;                   // by the path that opens it
-  std::map<int32_t, Passing> passing_;                         // what may pass functions of the process
-  std::map<std::string, std::unique_ptr<CallFrames>> frames_;  // by path; null: it has no such information
+  std::map<std::string, LinkedFile> linked_;  // by the path that opens it
+  std::map<int32_t, Passing> passing_;        // what may pass functions of the process
+  CallFramesCache frames_;
 };
 
 }  // namespace dvm::runtime

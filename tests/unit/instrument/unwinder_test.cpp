@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <optional>
+#include <string>
 
 #include "runtime/symbol/frame_end.h"
 #include "tests/support/allocations.h"
@@ -300,6 +302,48 @@ TEST(Unwinder, GoesOnByTheChainBehindTheCapturedBytes) {
   ASSERT_GE(count, 2u);
   EXPECT_EQ(frames[0], generated);
   EXPECT_EQ(frames[1], here);
+}
+
+// As of a program that was installed anew while processes ran it.
+TEST(CallFrames, AreThoseOfTheFileThatAPathLeadsToNow) {
+  const std::string path = testing::TempDir() + "replaced." + std::to_string(getpid());
+  const auto replace_by = [&](const char* program) {
+    std::filesystem::remove(path);
+    std::filesystem::copy(kPrograms + program, path);
+  };
+  CallFramesCache cache;
+  replace_by("stacks");
+  const auto kept = FileKey::of(path);
+  const auto first = cache.open(path);
+  ASSERT_TRUE(kept && first);
+  EXPECT_EQ(cache.open(path), first);
+  replace_by("stacks_bare");
+  const auto second = cache.open(path);
+  ASSERT_TRUE(second);
+  EXPECT_TRUE(first->keeps_frame_pointers());
+  EXPECT_FALSE(second->keeps_frame_pointers());
+  EXPECT_EQ(cache.open(*kept, {"/no/such/file", path}), first);
+  EXPECT_EQ(CallFramesCache().open(*kept, {"/no/such/file", path}), nullptr);
+  std::filesystem::remove(path);
+}
+
+TEST(CallFrames, AreClosedOnceThereAreMany) {
+  const std::string folder = testing::TempDir() + "many." + std::to_string(getpid());
+  std::filesystem::create_directory(folder);
+  CallFramesCache cache;
+  for (size_t i = 0; i < CallFramesCache::kMost + 8; i++) {
+    const std::string path = folder + "/" + std::to_string(i);
+    std::filesystem::copy(kPrograms + "stacks", path);
+    EXPECT_NE(cache.open(path), nullptr);
+  }
+  EXPECT_EQ(cache.size(), CallFramesCache::kMost);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Unwinder, ForgetsTheProcessesThatWereUsedLongestAgo) {
+  Unwinder unwinder;
+  for (int32_t i = 0; i < 3 * static_cast<int32_t>(Unwinder::kMostProcesses); i++) unwinder.learn(INT32_MAX - i);
+  EXPECT_EQ(unwinder.processes(), Unwinder::kMostProcesses);
 }
 
 // So that a stack does not depend on where its functions lie.
