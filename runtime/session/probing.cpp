@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_map>
 
 #include "common/similar.h"
 #include "runtime/consumer/json_printer.h"
@@ -176,10 +177,10 @@ Status Probing::turn_on(std::vector<Left>& left, Backend& backend) {
   std::vector<Refused> refused;
   if (!share.empty())
     if (Status status = backend.enable(share, refused); !status) return status;
-  for (Refused& one : refused) {
-    const auto same = [&](const Left& its) { return its.probe->probe == one.probe; };
-    others.push_back({std::find_if(left.begin(), left.end(), same)->probe, std::move(one.reason)});
-  }
+  std::unordered_map<const Probe*, const EnabledProbe*> enabled;
+  if (!refused.empty())
+    for (const Left& one : left) enabled.try_emplace(one.probe->probe, one.probe);
+  for (Refused& one : refused) others.push_back({enabled.at(one.probe), std::move(one.reason)});
   left = std::move(others);
   return {};
 }
