@@ -35,12 +35,18 @@ struct UprobeSet {
   void leave_out(const std::set<const Probe*>& left_out);
 };
 
+// Uprobes that the kernel keeps as long as the descriptor is open.
+struct UprobeLink {
+  FileDescriptor descriptor;
+  size_t uprobes = 1;
+};
+
 // Adds links for the sets, in their order. A probe of which the kernel refuses one place has none, and is refused once. The
 // probes of a process that has ended meanwhile are refused. An error is one that every set would meet: missing rights, an old
 // kernel.
-Status attach_uprobes(std::span<UprobeSet* const> sets, std::vector<FileDescriptor>& links, std::vector<Refused>& refused);
+Status attach_uprobes(std::span<UprobeSet* const> sets, std::vector<UprobeLink>& links, std::vector<Refused>& refused);
 
 // Takes the probes of all links off, from this one on.
-void detach(std::vector<FileDescriptor>& links, size_t first = 0);
+void detach(std::vector<UprobeLink>& links, size_t first = 0);
 
 }  // namespace dvm::runtime

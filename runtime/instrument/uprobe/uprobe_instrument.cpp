@@ -142,7 +142,7 @@ class UprobeInstrument final : public CountingInstrument,
     note_unanswered();
     for (const auto& watch : watches_) {
       watch->let_go();  // the kernel waits for programs that run
-      links_.push_back(watch->take_link());
+      links_.push_back({watch->take_link()});
     }
     detach(links_);
     tracepoints_.detach();
@@ -459,7 +459,7 @@ class UprobeInstrument final : public CountingInstrument,
   std::vector<int> group_programs_;  // by group
   std::vector<ProgramEntry> programs_;
   FileDescriptor kept_;  // once words are kept
-  std::vector<FileDescriptor> links_;
+  std::vector<UprobeLink> links_;
   std::vector<ClockEvent> clocks_;
   Tracepoints tracepoints_;
   ModuleCodes code_;                            // of files with probes, for processes that follow
