@@ -13,6 +13,7 @@
 #include <system_error>
 #include <thread>
 
+#include "common/descriptor_room.h"
 #include "common/regular_file.h"
 #include "runtime/code/function_code.h"
 #include "runtime/instrument/uprobe/shield.h"
@@ -30,6 +31,7 @@ bool may_be_one_probe(int error_number) {
 
 LinkResult link_part(const UprobeSet& set, size_t from, size_t count) {
   LinkResult result;
+  make_descriptor_room();
   shielded([&] {
     result = link_uprobes({set.path.c_str(), set.pid, set.is_return, set.program, std::span(set.offsets).subspan(from, count),
                            std::span(set.cookies).subspan(from, count), std::span(set.counters).subspan(from, count)});
@@ -45,7 +47,7 @@ Error attach_error(const Probe& probe, int error_number) {
 Status settle(LinkResult result, const UprobeSet& set, size_t from, size_t count, std::vector<UprobeLink>& links,
               std::vector<Refused>& refused) {
   if (result.link) {
-    links.push_back({std::move(result.link), count});
+    links.push_back({std::move(result.link), count, set.pid});
     return {};
   }
   const Probe& probe = *set.probes[from];
@@ -173,6 +175,12 @@ void detach(std::vector<UprobeLink>& links, size_t first) {
     shielded([&] { link.descriptor = FileDescriptor(); });
   });
   links.resize(first);
+}
+
+void detach_ended(std::vector<UprobeLink>& links) {
+  const auto ended =
+      std::ranges::stable_partition(links, [](const UprobeLink& link) { return link.pid == 0 || !is_gone(link.pid); });
+  detach(links, links.size() - ended.size());
 }
 
 }  // namespace dvm::runtime

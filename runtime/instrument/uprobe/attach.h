@@ -39,6 +39,7 @@ struct UprobeSet {
 struct UprobeLink {
   FileDescriptor descriptor;
   size_t uprobes = 1;
+  int32_t pid = 0;  // as of the set
 };
 
 // Adds links for the sets, in their order. A probe of which the kernel refuses one place has none, and is refused once. The
@@ -48,5 +49,8 @@ Status attach_uprobes(std::span<UprobeSet* const> sets, std::vector<UprobeLink>&
 
 // Takes the probes of all links off, from this one on.
 void detach(std::vector<UprobeLink>& links, size_t first = 0);
+
+// Closes the links of processes that have ended: each takes a descriptor.
+void detach_ended(std::vector<UprobeLink>& links);
 
 }  // namespace dvm::runtime

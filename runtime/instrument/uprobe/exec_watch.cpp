@@ -45,9 +45,9 @@ Result<std::unique_ptr<ExecWatch>> ExecWatch::make(pid_t pid) {
   watch->count_ = std::move(*count);
   auto program = load_program({BPF_PROG_TYPE_RAW_TRACEPOINT, "dvm_execs"}, ExecProgram().make(watch->count_.fd(), pid));
   if (!program) return program.error();
-  watch->program_ = std::move(*program);
-  watch->link_ = FileDescriptor(bpf_raw_tracepoint_open("sched_process_exec", watch->program_.get()));
+  watch->link_ = FileDescriptor(bpf_raw_tracepoint_open("sched_process_exec", program->get()));
   if (!watch->link_) return kernel_error("cannot notice programs that threads execute", errno);
+  watch->count_.close();
   return watch;
 }
 

@@ -21,7 +21,7 @@ class ExecWatch {
 
  private:
   SharedMap count_;
-  FileDescriptor program_, link_;
+  FileDescriptor link_;
 };
 
 }  // namespace dvm::runtime

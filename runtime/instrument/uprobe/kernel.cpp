@@ -16,6 +16,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "common/descriptor_room.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -148,6 +150,7 @@ Result<FileDescriptor> create_shared_map(const char* name, uint32_t bytes) {
 
 // A program that is refused is loaded again for the verifier's reason.
 Result<FileDescriptor> load_program(const ProgramKind& kind, std::span<const bpf_insn> code) {
+  make_descriptor_room();
   bpf_prog_load_opts options{};
   options.sz = sizeof options;
   options.expected_attach_type = kind.for_uprobes ? kTraceUprobeMulti : bpf_attach_type{};

@@ -234,15 +234,15 @@ Result<std::unique_ptr<LoadWatch>> LoadWatch::make(const LinkerSite& linker, int
   watch->waits_ = program && may_wait;
   if (!program && may_wait) program = load_program(false);
   if (!program) return program.error();
-  watch->program_ = std::move(*program);
   const std::vector<uint64_t> offsets(kTurns, linker.offset), zeros(kTurns);
   std::vector<uint64_t> turns(kTurns);
   std::iota(turns.begin(), turns.end(), uint64_t{0});
   const int32_t pid = followed >= 0 ? 0 : linker.pid;
   LinkResult result;
-  shielded([&] { result = link_uprobes({linker.path.c_str(), pid, false, watch->program_.get(), offsets, turns, zeros}); });
+  shielded([&] { result = link_uprobes({linker.path.c_str(), pid, false, program->get(), offsets, turns, zeros}); });
   if (!result.link) return kernel_error("cannot watch the dynamic linker", result.error_number);
   watch->link_ = std::move(result.link);
+  watch->map_.close();
   return watch;
 }
 

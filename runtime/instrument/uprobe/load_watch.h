@@ -65,7 +65,7 @@ class LoadWatch {
   bool waits_ = false;
   uint64_t taken_ = 0, told_ = 0;
   SharedMap map_;
-  FileDescriptor program_, link_;
+  FileDescriptor link_;
 };
 
 }  // namespace dvm::runtime

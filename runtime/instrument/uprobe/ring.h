@@ -39,6 +39,8 @@ class SharedMap {
   static Result<SharedMap> make(const char* name, uint32_t bytes, bool writable = false);
 
   int fd() const { return map_.get(); }
+  // Once all programs that use it are loaded: the memory stays.
+  void close() { map_ = FileDescriptor(); }
   std::byte* data() const { return mapping_.data(); }
   uint64_t word(size_t number = 0) const {
     return __atomic_load_n(reinterpret_cast<const uint64_t*>(data()) + number, __ATOMIC_RELAXED);

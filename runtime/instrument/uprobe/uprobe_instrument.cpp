@@ -60,6 +60,7 @@ class UprobeInstrument final : public CountingInstrument,
 
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
     if (probes.empty()) return {};
+    forget_ended();
     const size_t before = links_.size();
     Status status = try_enable(probes, refused);
     if (!status) is_on_ ? detach(links_, before) : disable();  // what was on before stays
@@ -324,6 +325,12 @@ class UprobeInstrument final : public CountingInstrument,
     set.program = group_programs_[**group];
     set.add(place.offset, make_cookie(number_of(place), **group), site.semaphore, place.enabled->probe);
     return place.is_return && !only_counts_ ? count_losses(place) : Status{};
+  }
+
+  // What is kept for processes takes file descriptors.
+  void forget_ended() {
+    detach_ended(links_);
+    std::erase_if(execs_, [](const auto& one) { return one.second && !one.second->has_lost_uprobes() && is_gone(one.first); });
   }
 
   // Probes enabled after the exec, for a load reported before it, do fire.
