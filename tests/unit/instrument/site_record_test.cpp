@@ -237,24 +237,26 @@ TEST_F(SiteRun, TellsTheSameTimeBehindPredicates) {
 }
 
 TEST_F(SiteRun, TellsTheTimeOfTheLineInUse) {
-  Agent agent(inside::kAlone);
-  agent.place({firer({step(Kind::time), aggregation(1, SiteFunction::max, value_of(BuiltIn::timestamp))})});
-  agent.fire({});
-  for (const uint64_t number : {1, 2, 3}) {
-    inside::ClockLine& line = agent.header().clock[number & 1];
-    const uint64_t later = __rdtsc() + 50'000'000;
-    line = inside::line_through(later, number * 1'000'000'000, uint64_t{3} << (inside::kRateBits - 1));
-    agent.header().clock_number = number * inside::kLineStep;
-    const uint64_t before = inside::time_on(line, __rdtsc());
+  for (const uint64_t armed : {inside::kAlone, inside::kShared}) {
+    Agent agent(armed);
+    agent.place({firer({step(Kind::time), aggregation(1, SiteFunction::max, value_of(BuiltIn::timestamp))})});
     agent.fire({});
-    EXPECT_GE(agent.state_of_entry(), before);
-    EXPECT_LE(agent.state_of_entry(), inside::time_on(line, __rdtsc()));
-    EXPECT_EQ(agent.lane().time, agent.state_of_entry());
+    for (const uint64_t number : {1, 2, 3}) {
+      inside::ClockLine& line = agent.header().clock[number & 1];
+      const uint64_t later = __rdtsc() + 50'000'000;
+      line = inside::line_through(later, number * 1'000'000'000, uint64_t{3} << (inside::kRateBits - 1));
+      agent.header().clock_number = number * inside::kLineStep;
+      const uint64_t before = inside::time_on(line, __rdtsc());
+      agent.fire({});
+      EXPECT_GE(agent.state_of_entry(), before);
+      EXPECT_LE(agent.state_of_entry(), inside::time_on(line, __rdtsc()));
+      EXPECT_EQ(agent.lane().time, agent.state_of_entry());
+    }
+    const uint64_t last = agent.lane().time;
+    agent.header().clock[1].begin -= 2'000'000'000;  // before the last one
+    agent.fire({});
+    EXPECT_EQ(agent.lane().time, last);
   }
-  const uint64_t last = agent.lane().time;
-  agent.header().clock[1].begin -= 2'000'000'000;  // before the last one
-  agent.fire({});
-  EXPECT_EQ(agent.lane().time, last);
 }
 
 // The page of a forked process is empty. One that a signal handler has forked goes on in the midst of a firing.
