@@ -111,6 +111,9 @@ std::string_view ReturnPlanner::harm_of_uretprobe(const UprobeSite& site, const 
   if (!has_usual_return_address(site, file))
     return "not all instructions that leave the function are known, and its return address is none that a return probe may "
            "replace";
+  if (by != ReturnBy::uretprobe && in_all_processes_)
+    return "not all instructions that leave the function are known, and with -x followfork a return probe is placed in all "
+           "processes that map the file, of which it could end some; -x return=uretprobe takes this risk";
   if (by != ReturnBy::uretprobe && passing(site).handlers)
     return "not all instructions that leave the function are known, and a return probe that a signal handler interrupts on a "
            "stack above ends the program; -x return=uretprobe takes this risk";
@@ -137,7 +140,10 @@ ReturnPlan ReturnPlanner::plan(const UprobeSite& site, const ModuleCode* file, R
   if (file == nullptr) return {};
   if (is_jump_by_pointer(file->bytes(site.offset, 16)))  // a stub of setjmp(), for one, which keeps its return address
     return {ReturnPlan::By::nothing, {}, {}, "it jumps to a function elsewhere, and that returns; probe that function"};
-  if (site.size == 0) return {};
+  if (site.size == 0) {
+    const std::string_view harm = harm_of_uretprobe(site, *file, false, by);
+    return {harm.empty() ? ReturnPlan::By::uretprobe : ReturnPlan::By::nothing, {}, {}, harm};
+  }
   const CodeBytes code = file->bytes(site.offset, site.size);
   const Exits exits = exits_of(site, *file);
   ReturnPlan plan;

@@ -18,6 +18,7 @@
 //       return address
 //     - a clause reads registers, which are the caller's then
 //     - no probe can lie on its first instruction
+//     - probes are placed in all processes that map the file
 //   a clause asks for the value (arg1), and the function      uretprobe, whatever the exit; the probe is left out if
 //   leaves by a jump, where the value is not known yet        it could do harm or a clause shows the stack
 //   exits not known                                           a uretprobe, if it can do no harm; or the probe is left out
@@ -58,6 +59,9 @@ struct ReturnWants {
 
 class ReturnPlanner {
  public:
+  // in_all_processes: probes are placed in all processes that map the file, not only in that of the site.
+  explicit ReturnPlanner(bool in_all_processes = false) : in_all_processes_(in_all_processes) {}
+
   // file: the site's, or null if it cannot be read.
   ReturnPlan plan(const UprobeSite& site, const ModuleCode* file, ReturnWants wants = {}, ReturnBy by = ReturnBy::safe);
   // The instructions that leave the function of the site.
@@ -76,6 +80,7 @@ class ReturnPlanner {
   bool is_called_as_usual(const UprobeSite& site);
   bool has_usual_return_address(const UprobeSite& site, const ModuleCode& file);
 
+  bool in_all_processes_;
   ElfCache cache_;
   std::map<std::string, LinkedFile> linked_;  // by the path that opens it
   std::map<int32_t, Passing> passing_;        // what may pass functions of the process

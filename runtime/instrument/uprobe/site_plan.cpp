@@ -102,8 +102,8 @@ bool kernel_rewrites_nops() {
 
 class SitePlanner {
  public:
-  SitePlanner(std::span<const EnabledProbe> probes, std::vector<Refused>& refused, ModuleCodes& files)
-      : files_(files), shows_callers_(any_shows_callers(probes)), refused_(refused) {}
+  SitePlanner(std::span<const EnabledProbe> probes, std::vector<Refused>& refused, ModuleCodes& files, bool in_all_processes)
+      : files_(files), returns_(in_all_processes), shows_callers_(any_shows_callers(probes)), refused_(refused) {}
 
   void add(const EnabledProbe& enabled, const UprobeSite& site) {
     if (site.is_return) return add_return(enabled, site);
@@ -264,8 +264,9 @@ std::vector<EntryPlace> choose_entries(const ModuleCode& file, std::span<const E
   return places;
 }
 
-std::vector<PlannedSite> plan_sites(std::span<const EnabledProbe> probes, std::vector<Refused>& refused, ModuleCodes& files) {
-  SitePlanner planner(probes, refused, files);
+std::vector<PlannedSite> plan_sites(std::span<const EnabledProbe> probes, std::vector<Refused>& refused, ModuleCodes& files,
+                                    bool in_all_processes) {
+  SitePlanner planner(probes, refused, files, in_all_processes);
   for (const EnabledProbe& enabled : probes) {
     const auto* first = std::get_if<UprobeSite>(&enabled.probe->site);
     if (!first) continue;

@@ -49,7 +49,8 @@ std::vector<EntryPlace> choose_entries(const ModuleCode& file, std::span<const E
 bool uses_kept_words(const EnabledProbe& enabled);
 
 // For all uprobe sites among the probes; those of others are left out. What must not be probed is refused. files: kept by the
-// caller, because it takes long to learn where the jumps of a large file lead.
-std::vector<PlannedSite> plan_sites(std::span<const EnabledProbe> probes, std::vector<Refused>& refused, ModuleCodes& files);
+// caller, because it takes long to learn where the jumps of a large file lead. in_all_processes: that map the files of the sites.
+std::vector<PlannedSite> plan_sites(std::span<const EnabledProbe> probes, std::vector<Refused>& refused, ModuleCodes& files,
+                                    bool in_all_processes = false);
 
 }  // namespace dvm::runtime

@@ -198,7 +198,7 @@ class UprobeInstrument final : public CountingInstrument,
       if (Status made = make_counters(); !made) return made;
     watch_threads(probes);
     make_kept(probes);
-    const std::vector<PlannedSite> places = possible(plan_sites(probes, refused, code_), refused);
+    const std::vector<PlannedSite> places = possible(plan_sites(probes, refused, code_, followed_ != nullptr), refused);
     UprobeSets sets;
     for (const PlannedSite& place : places)
       if (Status status = plan(place, sets, refused); !status) return status;

@@ -157,6 +157,14 @@ TEST_F(ReturnPlanTest, TheScriptMayChoose) {
   EXPECT_THAT(std::string(unknown.why_not), HasSubstr("not all instructions that leave the function are known"));
 }
 
+TEST_F(ReturnPlanTest, NoUretprobeGoesToAllProcesses) {
+  planner_ = ReturnPlanner(true);
+  for (const char* name : {"rp_leaf", "rp_calls"}) EXPECT_EQ(plan(name, other()).by, By::exits) << name;
+  EXPECT_EQ(plan("rp_unknown", other()).by, By::nothing);
+  EXPECT_THAT(std::string(plan("rp_unknown", other()).why_not), HasSubstr("-x followfork"));
+  EXPECT_EQ(plan_by(ReturnBy::uretprobe, "rp_unknown", other()).by, By::uretprobe);
+}
+
 TEST_F(ReturnPlanTest, TheReasonNamesTheOptionThatOverridesIt) {
   EXPECT_THAT(std::string(plan("rp_unknown", thrower()).why_not), HasSubstr("-x return=uretprobe"));
   EXPECT_THAT(std::string(plan("rp_start", other()).why_not), Not(HasSubstr("-x return=uretprobe")));
