@@ -118,6 +118,7 @@ target_link_libraries(dvm_instrument PUBLIC dvm_catalog dvm_symbol)
 # Records and sites. The instrument itself needs libbpf.
 dvm_library(uprobe COLD
   instrument/uprobe/delivery.cpp
+  instrument/uprobe/return_hazards.cpp
   instrument/uprobe/record.cpp
   instrument/uprobe/return_plan.cpp
   instrument/uprobe/site_plan.cpp
@@ -151,6 +152,7 @@ if(DVM_BPF)
     instrument/uprobe/pid_numbers.cpp
     instrument/uprobe/record_emitter.cpp
     instrument/uprobe/return_losses.cpp
+    instrument/uprobe/return_review.cpp
     instrument/uprobe/ring.cpp
     instrument/uprobe/shared_code.cpp
     instrument/uprobe/shield.cpp

@@ -41,6 +41,8 @@ std::string status_field(pid_t pid, pid_t tid, std::string_view name) {
 }
 
 // A kernel with PID namespaces lists one for each, from dvm's down to that of the thread.
+bool is_own_child(pid_t tid) { return status_field(tid, "PPid:") == std::to_string(getpid()); }
+
 pid_t own_id(pid_t pid, pid_t tid) {
   std::istringstream ids(status_field(pid, tid, "NSpid:"));
   pid_t own = tid;

@@ -18,6 +18,9 @@ std::string status_field(pid_t tid, std::string_view name);
 // The same; the thread must belong to the process.
 std::string status_field(pid_t pid, pid_t tid, std::string_view name);
 
+// dvm has started the process, or the thread's.
+bool is_own_child(pid_t tid);
+
 // The id by which a thread knows itself: that in its own PID namespace.
 pid_t own_id(pid_t pid, pid_t tid);
 // The process is in a PID namespace below dvm's, as a container is: its threads know themselves by other ids than dvm.

@@ -47,8 +47,6 @@ std::optional<ThreadStop> wait_for(idtype_t whom, pid_t tid, int what) {
   return as_stop(info);
 }
 
-bool is_own_child(pid_t tid) { return status_field(tid, "PPid:") == std::to_string(getpid()); }
-
 // Stopped by its tracer and seen so, as what is yet to be resumed; or dead.
 bool comes_to_no_stop(pid_t tid) {
   const std::string state = status_field(tid, "State:");

@@ -47,7 +47,7 @@ Error attach_error(const Probe& probe, int error_number) {
 Status settle(LinkResult result, const UprobeSet& set, size_t from, size_t count, std::vector<UprobeLink>& links,
               std::vector<Refused>& refused) {
   if (result.link) {
-    links.push_back({std::move(result.link), count, set.pid});
+    links.push_back({std::move(result.link), count, set.pid, set.is_return || set.is_aside});
     return {};
   }
   const Probe& probe = *set.probes[from];
@@ -102,6 +102,7 @@ Status attach_all(const UprobeSet& set, std::vector<UprobeLink>& links, std::vec
   likely.path = doubtful.path = set.path;
   likely.pid = doubtful.pid = set.pid;
   likely.is_return = doubtful.is_return = set.is_return;
+  likely.is_aside = doubtful.is_aside = set.is_aside;
   likely.program = doubtful.program = set.program;
   for (size_t i = 0; i < set.offsets.size(); i++) {
     unsigned char code[2] = {};
@@ -175,6 +176,14 @@ void detach(std::vector<UprobeLink>& links, size_t first) {
     shielded([&] { link.descriptor = FileDescriptor(); });
   });
   links.resize(first);
+}
+
+std::vector<UprobeLink> take_returns(std::vector<UprobeLink>& links, const std::set<int32_t>& processes) {
+  const auto is_other = [&](const UprobeLink& link) { return !link.is_return || !processes.contains(link.pid); };
+  const auto returns = std::ranges::stable_partition(links, is_other);
+  std::vector<UprobeLink> taken(std::make_move_iterator(returns.begin()), std::make_move_iterator(returns.end()));
+  links.erase(returns.begin(), returns.end());
+  return taken;
 }
 
 void detach_ended(std::vector<UprobeLink>& links) {

@@ -39,7 +39,8 @@ struct UprobeSet {
 struct UprobeLink {
   FileDescriptor descriptor;
   size_t uprobes = 1;
-  int32_t pid = 0;  // as of the set
+  int32_t pid = 0;         // as of the set
+  bool is_return = false;  // of uretprobes, or beside them
 };
 
 // Adds links for the sets, in their order. A probe of which the kernel refuses one place has none, and is refused once. The
@@ -49,6 +50,9 @@ Status attach_uprobes(std::span<UprobeSet* const> sets, std::vector<UprobeLink>&
 
 // Takes the probes of all links off, from this one on.
 void detach(std::vector<UprobeLink>& links, size_t first = 0);
+
+// Removes the links of uretprobes in these processes.
+std::vector<UprobeLink> take_returns(std::vector<UprobeLink>& links, const std::set<int32_t>& processes);
 
 // Closes the links of processes that have ended: each takes a descriptor.
 void detach_ended(std::vector<UprobeLink>& links);

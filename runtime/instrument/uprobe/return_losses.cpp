@@ -60,4 +60,25 @@ Result<int> ReturnLosses::program(const ProgramMaps& maps) {
 
 uint64_t ReturnLosses::count() const { return counter_.word(); }
 
+Status ReturnLossSets::add(const PlannedSite& place, const ProgramMaps& maps, std::vector<std::string>& notes) {
+  if (!losses_ && problem_.empty()) {
+    auto losses = ReturnLosses::make();
+    if (losses)
+      losses_ = std::move(*losses);
+    else
+      problem_ = losses.error().message;
+    if (!losses) notes.push_back("returns of calls nested deeper than the kernel follows are not counted: " + problem_);
+  }
+  if (!losses_) return {};
+  const auto program = losses_->program(maps);
+  if (!program) return program.error();
+  UprobeSet& set = sets_[place.site->path];
+  set.is_aside = true;
+  set.path = place.site->path;
+  set.pid = maps.followed >= 0 ? 0 : place.site->pid;
+  set.program = *program;
+  set.add(place.offset, 0, 0, place.enabled->probe);
+  return {};
+}
+
 }  // namespace dvm::runtime

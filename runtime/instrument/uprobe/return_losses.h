@@ -6,9 +6,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "runtime/instrument/uprobe/attach.h"
 #include "runtime/instrument/uprobe/kernel.h"
 #include "runtime/instrument/uprobe/ring.h"
+#include "runtime/instrument/uprobe/site_plan.h"
 
 namespace dvm::runtime {
 
@@ -25,6 +30,20 @@ class ReturnLosses {
   int16_t task_ = 0, depth_ = 0;  // where utask lies in a task_struct, and depth in that
   SharedMap counter_;
   std::map<int32_t, FileDescriptor> programs_;  // by the process whose descendants are meant, 0: of one process
+};
+
+// The uprobes at the entries of functions with uretprobes, for that program.
+class ReturnLossSets {
+ public:
+  // The note says, once, why such returns cannot be counted.
+  Status add(const PlannedSite& place, const ProgramMaps& maps, std::vector<std::string>& notes);
+  std::map<std::string, UprobeSet> take() { return std::exchange(sets_, {}); }  // by file
+  uint64_t count() const { return losses_ ? losses_->count() : 0; }
+
+ private:
+  std::unique_ptr<ReturnLosses> losses_;
+  std::string problem_;  // why there are none
+  std::map<std::string, UprobeSet> sets_;
 };
 
 }  // namespace dvm::runtime

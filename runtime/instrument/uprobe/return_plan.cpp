@@ -38,22 +38,13 @@ Beyond ReturnPlanner::beyond(const UprobeSite& site, const ModuleCode& file, int
   return found->address == *address ? Beyond::function : Beyond::unknown;
 }
 
-const ReturnPlanner::Passing& ReturnPlanner::passing(const UprobeSite& site) {
-  const auto [entry, is_new] = passing_.try_emplace(site.pid);
+const ReturnHazards& ReturnPlanner::hazards_of(const UprobeSite& site) {
+  const auto [entry, is_new] = hazards_.try_emplace(site.pid);
   if (!is_new) return entry->second;
-  const auto objects = mapped_objects(site.pid);
-  if (!objects) {  // a prediction, before the program has started
-    const LinkedFile file = LinkedFile::read(unmapped_program(site.path));
-    entry->second.handlers = can_handle_above(std::array{&file});
-    return entry->second;
-  }
-  std::vector<const LinkedFile*> files;
-  for (const MappedObject& object : *objects) {
-    const auto [file, is_unread] = linked_.try_emplace(object.open_path);
-    if (is_unread) file->second = LinkedFile::read(object);
-    files.push_back(&file->second);
-  }
-  return entry->second = {can_throw(files), can_switch_stacks(files), can_handle_above(files)};
+  if (const auto its = reader_.of(site.pid)) return entry->second = *its;
+  const LinkedFile file = LinkedFile::read(unmapped_program(site.path));  // a prediction, before the program has started
+  entry->second.handlers = can_handle_above(std::array{&file});
+  return entry->second;
 }
 
 // Size of the function there, by its symbol or by what unwinders know; 0 if unknown.
@@ -114,14 +105,18 @@ std::string_view ReturnPlanner::harm_of_uretprobe(const UprobeSite& site, const 
   if (by != ReturnBy::uretprobe && in_all_processes_)
     return "not all instructions that leave the function are known, and with -x followfork a return probe is placed in all "
            "processes that map the file, of which it could end some; -x return=uretprobe takes this risk";
-  if (by != ReturnBy::uretprobe && passing(site).handlers)
+  if (by != ReturnBy::uretprobe && hazards_of(site).handlers)
     return "not all instructions that leave the function are known, and a return probe that a signal handler interrupts on a "
            "stack above ends the program; -x return=uretprobe takes this risk";
+  const std::string& wrapper = hazards_of(site).wrapper;
+  if (by != ReturnBy::uretprobe && !wrapper.empty() && wrapper != site.path)
+    return "not all instructions that leave the function are known, and the program may execute another one that a return probe "
+           "could end; -x return=uretprobe takes this risk";
   const bool is_passed = by != ReturnBy::uretprobe && !is_leaf;
-  if (is_passed && passing(site).exceptions)
+  if (is_passed && hazards_of(site).exceptions)
     return "not all instructions that leave the function are known, and an exception through a return probe ends the program; "
            "-x return=uretprobe takes this risk";
-  if (is_passed && passing(site).switches)
+  if (is_passed && hazards_of(site).switches)
     return "not all instructions that leave the function are known, and a return probe that the program leaves for another stack "
            "ends it; -x return=uretprobe takes this risk";
   return by == ReturnBy::exits ? "not all instructions that leave the function are known" : "";
@@ -139,11 +134,8 @@ Exits ReturnPlanner::exits_of(const UprobeSite& site, const ModuleCode& file) {
 ReturnPlan ReturnPlanner::plan(const UprobeSite& site, const ModuleCode* file, ReturnWants wants, ReturnBy by) {
   if (file == nullptr) return {};
   if (is_jump_by_pointer(file->bytes(site.offset, 16)))  // a stub of setjmp(), for one, which keeps its return address
-    return {ReturnPlan::By::nothing, {}, {}, "it jumps to a function elsewhere, and that returns; probe that function"};
-  if (site.size == 0) {
-    const std::string_view harm = harm_of_uretprobe(site, *file, false, by);
-    return {harm.empty() ? ReturnPlan::By::uretprobe : ReturnPlan::By::nothing, {}, {}, harm};
-  }
+    return {ReturnPlan::By::nothing, {}, {}, {}, "it jumps to a function elsewhere, and that returns; probe that function"};
+  if (site.size == 0 && !in_all_processes_) return {};
   const CodeBytes code = file->bytes(site.offset, site.size);
   const Exits exits = exits_of(site, *file);
   ReturnPlan plan;
@@ -151,7 +143,9 @@ ReturnPlan ReturnPlanner::plan(const UprobeSite& site, const ModuleCode* file, R
   plan.why_not = harm_of_uretprobe(site, *file, exits.is_leaf, by);
   const bool is_early = wants.value && exits.has_jump;  // at the exits
   if (is_early && (!plan.why_not.empty() || (by == ReturnBy::safe && wants.callers)))
-    return {ReturnPlan::By::nothing, {}, {}, "it leaves by a jump to another function, where its value (arg1) is not known yet"};
+    return {
+        ReturnPlan::By::nothing, {}, {}, {}, "it leaves by a jump to another function, where its value (arg1) is not known yet"};
+  if (is_early) plan.hazards = hazards_of(site);
   if (is_early) return plan;
   const auto first = decode_instruction(code, 0);
   const bool is_better = (wants.offset && !plan.only_exit) || (first && !first->can_be_probed()) ||
@@ -162,6 +156,7 @@ ReturnPlan ReturnPlanner::plan(const UprobeSite& site, const ModuleCode* file, R
   else if (!plan.why_not.empty())
     plan.by = ReturnPlan::By::nothing;
   if (plan.by == ReturnPlan::By::exits) plan.exits = exits.offsets;
+  if (plan.by == ReturnPlan::By::uretprobe) plan.hazards = hazards_of(site);
   return plan;
 }
 

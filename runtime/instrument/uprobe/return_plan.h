@@ -13,6 +13,8 @@
 //       follows 64 levels
 //     - the program switches stacks, as coroutines do: the
 //       kernel follows one (runtime/symbol/stack_switches.h)
+//     - dvm has started the program, which may execute another
+//       one with the same library, as env(1) does
 //     - a clause asks for the exit (arg0) and there are several
 //     - a clause shows the stack: a walk ends at a replaced
 //       return address
@@ -35,6 +37,7 @@
 #include "runtime/code/exits.h"
 #include "runtime/code/module_code.h"
 #include "runtime/instrument/instrument.h"
+#include "runtime/instrument/uprobe/return_hazards.h"
 #include "runtime/symbol/call_frames.h"
 #include "runtime/symbol/elf.h"
 #include "runtime/symbol/exceptions.h"
@@ -44,9 +47,10 @@ namespace dvm::runtime {
 struct ReturnPlan {
   enum class By : uint8_t { uretprobe, exits, nothing };
   By by = By::uretprobe;
-  std::vector<uint32_t> exits;          // offsets in the function
-  std::optional<uint32_t> only_exit{};  // of a uretprobe: what arg0 is
-  std::string_view why_not{};           // of nothing
+  std::vector<uint32_t> exits;             // offsets in the function
+  std::optional<uint32_t> only_exit{};     // of a uretprobe: what arg0 is
+  std::optional<ReturnHazards> hazards{};  // of a uretprobe: what it was decided by
+  std::string_view why_not{};              // of nothing
 };
 
 // What clauses ask for at a return.
@@ -70,10 +74,7 @@ class ReturnPlanner {
  private:
   bool stays_in(const UprobeSite& site, const ModuleCode& file, const ElfFunction& part);
   Beyond beyond(const UprobeSite& site, const ModuleCode& file, int64_t target);
-  struct Passing {
-    bool exceptions = true, switches = true, handlers = true;
-  };
-  const Passing& passing(const UprobeSite& site);
+  const ReturnHazards& hazards_of(const UprobeSite& site);
   bool comes_back(const UprobeSite& site, const ModuleCode& file);
   uint64_t size_of(const UprobeSite& site, const ModuleCode& file, uint64_t offset);
   std::string_view harm_of_uretprobe(const UprobeSite& site, const ModuleCode& file, bool is_leaf, ReturnBy by);
@@ -82,8 +83,8 @@ class ReturnPlanner {
 
   bool in_all_processes_;
   ElfCache cache_;
-  std::map<std::string, LinkedFile> linked_;  // by the path that opens it
-  std::map<int32_t, Passing> passing_;        // what may pass functions of the process
+  HazardReader reader_;
+  std::map<int32_t, ReturnHazards> hazards_;  // what may pass functions of the process
   CallFramesCache frames_;
 };
 

@@ -131,6 +131,7 @@ class SitePlanner {
     }
     places_.push_back(place_at(enabled, site, site.offset));
     places_.back().fired_at.exit = plan.only_exit.value_or(0);
+    places_.back().hazards = plan.hazards;
   }
 
   void move_entries();

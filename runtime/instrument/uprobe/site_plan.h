@@ -16,6 +16,7 @@
 #include "runtime/code/entry_place.h"
 #include "runtime/code/module_code.h"
 #include "runtime/instrument/instrument.h"
+#include "runtime/instrument/uprobe/return_hazards.h"
 #include "runtime/instrument/uprobe/site_shape.h"
 
 namespace dvm::runtime {
@@ -34,7 +35,8 @@ struct PlannedSite {
   uint64_t offset = 0;               // in the file
   SiteShape shape = SiteKind::entry;
   FiredAt fired_at;
-  bool is_return = false;  // a uretprobe
+  bool is_return = false;                  // a uretprobe
+  std::optional<ReturnHazards> hazards{};  // of a uretprobe: what it was decided by
 };
 
 // The entry of a function, and what a probe tells there.

@@ -25,6 +25,7 @@
 #include "runtime/instrument/uprobe/load_watch.h"
 #include "runtime/instrument/uprobe/pid_namespace.h"
 #include "runtime/instrument/uprobe/return_losses.h"
+#include "runtime/instrument/uprobe/return_review.h"
 #include "runtime/instrument/uprobe/ring.h"
 #include "runtime/instrument/uprobe/sample_interval.h"
 #include "runtime/instrument/uprobe/shared_code.h"
@@ -50,7 +51,8 @@ class UprobeInstrument final : public CountingInstrument,
                                public FollowsProcesses,
                                public WatchesLoads,
                                public TellsNotes,
-                               public CountsLosses {
+                               public CountsLosses,
+                               public LosesProbes {
  public:
   explicit UprobeInstrument(UprobeOptions options, bool only_counts = false) : options_(options), only_counts_(only_counts) {}
   ~UprobeInstrument() override { UprobeInstrument::disable(); }
@@ -62,7 +64,7 @@ class UprobeInstrument final : public CountingInstrument,
     if (probes.empty()) return {};
     forget_ended();
     const size_t before = links_.size();
-    Status status = try_enable(probes, refused);
+    Status status = try_enable(probes, refused, {});
     if (!status) is_on_ ? detach(links_, before) : disable();  // what was on before stays
     is_on_ |= static_cast<bool>(status);
     return status;
@@ -102,6 +104,7 @@ class UprobeInstrument final : public CountingInstrument,
 
   void settle() override {
     for (const auto& watch : watches_) watch->answer();
+    review_.finish();
   }
 
   Result<uint64_t> poll(EventSink& sink) override {
@@ -120,12 +123,26 @@ class UprobeInstrument final : public CountingInstrument,
     return {.descriptor = bell_ ? bell_->ring_fd() : -1,
             .backlog = ring_ ? static_cast<double>(found_) / wanted_bytes(ring_->bytes()) : 0};
   }
-  Abilities abilities() override { return {.follows = this, .watches = this, .notes = this, .losses = this}; }
+  Abilities abilities() override {
+    return {.follows = this, .watches = this, .notes = this, .losses = this, .loses = review_.has_any() ? this : nullptr};
+  }
+
+  // Uretprobes that are not safe any more become uprobes at the exits, or are lost.
+  std::vector<LostProbe> take_lost(std::span<const LoadedIn> loads) override {
+    const ReturnReview::Unsafe unsafe = review_.take_unsafe(loads);
+    if (unsafe.probes.empty()) return {};
+    review_.take_off(take_returns(links_, unsafe.processes), unsafe);
+    const size_t before = links_.size();
+    std::vector<Refused> refused;
+    const Status status = try_enable(unsafe.probes, refused, unsafe.sites);
+    if (!status) detach(links_, before);
+    return lost_of(unsafe.probes, refused, status);
+  }
 
   uint64_t drops() const override { return ring_ ? ring_->drops() : 0; }
   uint64_t drops_on(uint32_t cpu) const override { return ring_ && cpu < kCpuCounters ? ring_->drops(cpu) : 0; }
 
-  uint64_t missed_returns() const override { return losses_ ? losses_->count() : 0; }
+  uint64_t missed_returns() const override { return losses_.count(); }
 
   uint64_t count_of(const Probe& probe) const override {
     return counts_ && probe.id < kProbeCounters ? counts_.word(probe.id) : 0;
@@ -146,6 +163,7 @@ class UprobeInstrument final : public CountingInstrument,
       links_.push_back({watch->take_link()});
     }
     detach(links_);
+    review_.finish();
     tracepoints_.detach();
     if (followed_) followed_->detach();
     watches_.clear();
@@ -187,7 +205,9 @@ class UprobeInstrument final : public CountingInstrument,
     return {};
   }
 
-  Status try_enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
+  // sites: of the probes; empty: all.
+  Status try_enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused,
+                    const std::set<const UprobeSite*>& sites) {
     const auto takes_stack = [](const EnabledProbe& probe) {
       const CaptureNeeds& needs = probe.needs;
       return (needs.frames > 1 && needs.stack_bytes != 0) || std::max(needs.frames, needs.kernel_frames) > kKnownFrames;
@@ -198,7 +218,8 @@ class UprobeInstrument final : public CountingInstrument,
       if (Status made = make_counters(); !made) return made;
     watch_threads(probes);
     make_kept(probes);
-    const std::vector<PlannedSite> places = possible(plan_sites(probes, refused, code_, followed_ != nullptr), refused);
+    std::vector<PlannedSite> places = possible(plan_sites(probes, refused, code_, followed_ != nullptr), refused);
+    if (!sites.empty()) std::erase_if(places, [&](const PlannedSite& place) { return !sites.contains(place.site); });
     UprobeSets sets;
     for (const PlannedSite& place : places)
       if (Status status = plan(place, sets, refused); !status) return status;
@@ -257,7 +278,7 @@ class UprobeInstrument final : public CountingInstrument,
       if (!followed_) pids.insert(place.site->pid);
     const PlacingLock lock(pids);
     const std::set<const Probe*> in_the_way = AgentJumps(followed_ != nullptr).refuse(places, refused);
-    std::map<std::string, UprobeSet> losses = std::exchange(loss_sets_, {});
+    std::map<std::string, UprobeSet> losses = losses_.take();
     std::vector<UprobeSet*> in_order;
     for (auto& [path, set] : losses) in_order.push_back(&set);
     // The kernel runs the latest of several probes on one instruction first, so an entry comes before the instruction itself,
@@ -265,28 +286,6 @@ class UprobeInstrument final : public CountingInstrument,
     for (auto set = sets.rbegin(); set != sets.rend(); ++set) in_order.push_back(&set->second);
     for (UprobeSet* set : in_order) set->leave_out(in_the_way);
     return attach_uprobes(in_order, links_, refused);
-  }
-
-  // At the entry of a function that has a uretprobe.
-  Status count_losses(const PlannedSite& place) {
-    if (!losses_ && losses_problem_.empty()) {
-      auto losses = ReturnLosses::make();
-      if (losses)
-        losses_ = std::move(*losses);
-      else
-        losses_problem_ = losses.error().message;
-      if (!losses) notes_.push_back("returns of calls nested deeper than the kernel follows are not counted: " + losses_problem_);
-    }
-    if (!losses_) return {};
-    const auto program = losses_->program(maps(place.site->pid));
-    if (!program) return program.error();
-    UprobeSet& set = loss_sets_[place.site->path];
-    set.is_aside = true;
-    set.path = place.site->path;
-    set.pid = followed_ ? 0 : place.site->pid;
-    set.program = *program;
-    set.add(place.offset, 0, 0, place.enabled->probe);
-    return {};
   }
 
   Status make_counters() {
@@ -324,7 +323,8 @@ class UprobeInstrument final : public CountingInstrument,
     set.is_return = place.is_return;
     set.program = group_programs_[**group];
     set.add(place.offset, make_cookie(number_of(place), **group), site.semaphore, place.enabled->probe);
-    return place.is_return && !only_counts_ ? count_losses(place) : Status{};
+    if (place.is_return) review_.add(place);
+    return place.is_return && !only_counts_ ? losses_.add(place, maps(site.pid), notes_) : Status{};
   }
 
   // What is kept for processes takes file descriptors.
@@ -469,10 +469,9 @@ class UprobeInstrument final : public CountingInstrument,
   std::vector<UprobeLink> links_;
   std::vector<ClockEvent> clocks_;
   Tracepoints tracepoints_;
-  ModuleCodes code_;                            // of files with probes, for processes that follow
-  std::unique_ptr<ReturnLosses> losses_;        // once there is a uretprobe
-  std::string losses_problem_;                  // why there are none
-  std::map<std::string, UprobeSet> loss_sets_;  // to be attached, by file
+  ModuleCodes code_;  // of files with probes, for processes that follow
+  ReturnLossSets losses_;
+  ReturnReview review_;
   std::vector<std::string> notes_;
   std::set<const Probe*> unraised_;     // their semaphores are told of
   std::set<int32_t> out_of_reach_;      // processes that are told of

@@ -152,6 +152,21 @@ class Forks(dvmtest.PrivilegedTest):
         result = dvm("run", "-q", "-x", "followfork", "-n", WORK + " /arg0 == 2/ { exit(7); }", "-c", forks("50"))
         self.assertEqual(result.returncode, 7, result.stderr)
 
+    # Uprobes lie in all processes then, and a uretprobe would end one that throws through the function.
+    def test_no_uretprobe_lies_in_other_processes(self):
+        target = subprocess.Popen(["sleep", "60"])
+        self.addCleanup(target.kill)
+        tracer = subprocess.Popen([dvmtest.DVM, "run", "-x", "followfork", "-x", "backend=uprobe", "-n",
+                                   "pid$target:libc:qsort_r:return { @ = count(); } BEGIN { printf(\"on\\n\"); }", "-p", str(target.pid)],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(tracer.kill)
+        while "on" not in tracer.stdout.readline():
+            self.assertIsNone(tracer.poll())
+        other = subprocess.run([dvmtest.program("sorts_linked")], capture_output=True, text=True)
+        self.assertEqual((other.returncode, other.stdout), (0, "caught 100\n"))
+        tracer.send_signal(signal.SIGINT)
+        tracer.communicate(timeout=60)
+
     def test_processes_that_are_not_followed_do_not_fire(self):
         other = subprocess.Popen(["sh", "-c", f"while :; do {program('forks')} 1; done"])
         self.addCleanup(other.wait)

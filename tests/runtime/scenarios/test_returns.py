@@ -72,6 +72,23 @@ class Returns(dvmtest.PrivilegedTest):
         self.assertIn("10000 4 14", result.stdout)
         self.assertEqual([line.split() for line in result.stdout.splitlines() if "entry" in line], [["entry", "4"]])
 
+    # C has no exceptions, so its returns may have uretprobes, until it opens a library in C++.
+    def test_exceptions_of_a_library_that_is_opened_later_pass(self):
+        for backend in ("uprobe", "agent"):
+            self.sort(backend, f"{program('sorts')} {program('libsorted.so')}")
+
+    # A library that both programs map keeps its probes.
+    def test_exceptions_of_a_program_that_another_executes_pass(self):
+        for command in (f"env {program('sorts_linked')}", f"sh -c 'exec env {program('sorts_linked')}'"):
+            self.sort("uprobe", command)
+
+    def sort(self, backend, command):
+        result = dvm("run", "-q", "-x", f"backend={backend}", "-n",
+                     "pid$target:libc:qsort*:return,pid$target:libc:malloc:return { @[probefunc] = count(); }", "-c", command)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("caught 100\n", result.stdout, result.stderr)
+        self.assertRegex(result.stdout, r"malloc +\d+\n")
+
     def test_longjmp(self):
         self.assertEqual(self.lines("pid$target:a.out:jumps:return { printf(\"%d\\n\", arg1); }"), ["0", "1", "2"])
 
