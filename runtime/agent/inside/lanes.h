@@ -11,7 +11,7 @@
 
 namespace dvm::runtime::inside {
 
-inline constexpr uint32_t kProbes = 64;              // lanes that are tried for a thread
+inline constexpr uint32_t kProbes = 256;             // lanes that are tried for a thread, at most
 inline constexpr uint64_t kSearchEvery = 2'000'000;  // ticks of the TSC, after a search that found no lane
 inline constexpr long kSignalThread = 200, kNoSuchThread = -3;
 
@@ -36,6 +36,10 @@ inline constexpr long kSignalThread = 200, kNoSuchThread = -3;
   return *reinterpret_cast<Arena*>(arenas + number * kArenaBytes);
 }
 
+[[gnu::always_inline]] inline uint32_t tries_of(const Context& context) {
+  return context.lanes < kProbes ? context.lanes : kProbes;
+}
+
 // False: its thread is alive, or dvm is about to free the lane.
 DVM_RARELY inline bool take_over(const Context& context, Lane& lane, uint32_t tid) {
   const uint64_t retiring = __atomic_load_n(&lane.retiring, __ATOMIC_SEQ_CST), owner = load(lane.owner);
@@ -56,7 +60,8 @@ DVM_RARELY inline bool take_over(const Context& context, Lane& lane, uint32_t ti
 DVM_RARELY inline Lane* take_over_any(const Context& context, DataHeader& header, uint32_t tid) {
   const uint64_t now = __builtin_ia32_rdtsc();
   if (now - load(header.searched) < kSearchEvery) return nullptr;
-  for (uint32_t i = 0; i < kProbes; i++)
+  const uint32_t tries = tries_of(context);
+  for (uint32_t i = 0; i < tries; i++)
     if (Lane& lane = lanes_of(context)[(tid + i) & (context.lanes - 1)]; take_over(context, lane, tid)) return &lane;
   __atomic_store_n(&header.searched, now, __ATOMIC_RELAXED);
   return nullptr;
@@ -65,11 +70,11 @@ DVM_RARELY inline Lane* take_over_any(const Context& context, DataHeader& header
 // Null: none is free. A lane that is new to the thread loses the notes of tail calls of its former thread.
 [[gnu::always_inline]] inline Lane* find_lane(const Context& context, DataHeader& header, uint32_t tid) {
   Lane* lanes = lanes_of(context);
-  const uint32_t mask = context.lanes - 1;
-  for (uint32_t i = 0; i < kProbes; i++)
+  const uint32_t mask = context.lanes - 1, tries = tries_of(context);
+  for (uint32_t i = 0; i < tries; i++)
     if (Lane* lane = &lanes[(tid + i) & mask]; load(lane->owner) == tid) return lane;
   Lane* found = nullptr;
-  for (uint32_t i = 0; i < kProbes && found == nullptr; i++)
+  for (uint32_t i = 0; i < tries && found == nullptr; i++)
     if (Lane* lane = &lanes[(tid + i) & mask]; load(lane->owner) == 0 && take(lane->owner, tid)) found = lane;
   if (found == nullptr && !is_muted(context)) found = take_over_any(context, header, tid);
   if (found != nullptr) tails_of(context, *found).count = 0;
