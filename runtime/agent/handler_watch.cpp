@@ -26,13 +26,14 @@ bool HandlerWatch::sees_all_of(SignalSet raises) const {
          (!is_by_data || sees({Watch::mmap, Watch::mprotect, Watch::munmap, Watch::mremap, Watch::syscall}));
 }
 
-void HandlerWatch::refuse_handled(std::span<AgentSite* const> sites, const SiteGroups& groups, SignalSet handled) {
+void HandlerWatch::refuse_handled(std::span<AgentSite* const> sites, const SiteGroups& groups, SignalSet handled,
+                                  std::string_view reason) {
   std::set<size_t> watched;
   for (const AgentSite* site : sites)
     if (site->watch != inside::Watch::nothing) watched.insert(groups.of(*site));
   for (AgentSite* site : sites) {
     const bool is_unfit = (site->raises & handled) != 0 || (site->raises != 0 && watched.contains(groups.of(*site)));
-    if (is_unfit && site->refusal.empty()) site->refusal = kRaises;
+    if (is_unfit && site->refusal.empty()) site->refusal = reason;
   }
 }
 
@@ -46,7 +47,8 @@ void refuse_raising(std::span<AgentSite* const> sites, const SiteGroups& groups,
   uint64_t handled = 0;
   memory.read_object(context.data + offsetof(inside::DataHeader, handled), handled);
   handled = (handled & kFileData) | (handled_signals(context.pid) & ~kFileData);
-  HandlerWatch::refuse_handled(sites, groups, context.follows != 0 ? kAllSignals : handled);
+  const bool follows = context.follows != 0;
+  HandlerWatch::refuse_handled(sites, groups, follows ? kAllSignals : handled, follows ? kRaisesInChild : kRaises);
   const auto addresses_data = [](const AgentSite* site) { return (site->raises & kFileData) != 0 && site->refusal.empty(); };
   if (std::none_of(sites.begin(), sites.end(), addresses_data)) return;
   const auto mappings = mappings_of(context.pid);

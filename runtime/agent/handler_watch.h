@@ -21,7 +21,8 @@ class HandlerWatch {
   bool has_placed(uint64_t window) const { return placed_.contains(window); }
   // Refuses sites that raise signals which the process handles. A site in a watched function is always refused, because it could
   // only be taken off together with the watch.
-  static void refuse_handled(std::span<AgentSite* const> sites, const SiteGroups& groups, SignalSet handled);
+  static void refuse_handled(std::span<AgentSite* const> sites, const SiteGroups& groups, SignalSet handled,
+                             std::string_view reason);
   // Refuses all sites that raise signals, unless every such function of the process is watched.
   void refuse_unseen(std::span<AgentSite* const> sites) const;
 

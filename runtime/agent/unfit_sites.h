@@ -20,6 +20,9 @@ inline constexpr std::string_view kCrossesPage = "its first five bytes lie in tw
 // The copied instructions may raise a signal by a fault, and its handler would see the address of the copy.
 inline constexpr std::string_view kRaises =
     "an instruction in its first five bytes may fault, and the process handles such faults";
+inline constexpr std::string_view kRaisesInChild =
+    "an instruction in its first five bytes may fault, and with -x followfork dvm does not see whether a child begins to handle "
+    "such faults";
 inline constexpr std::string_view kRaisesUnseen =
     "an instruction in its first five bytes may fault, and dvm cannot see whether the process begins to handle such faults";
 

@@ -440,8 +440,8 @@ void AgentPlanner::find_windows(std::span<const EnabledProbe> probes, std::vecto
   }
   choose_relays();
   refuse_entered();
-  refuse_overlaps();
   refuse_raising();
+  refuse_overlaps();
   refuse_with_function(refused);
   put_outer_last();
 }

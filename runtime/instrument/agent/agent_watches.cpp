@@ -197,7 +197,7 @@ void AgentPlanner::refuse_raising() {
     if (!one.refusal.empty()) continue;
     const auto [signals, is_new] = handled.try_emplace(one.site->pid);
     if (is_new) signals->second = follows_ ? kAllSignals : handled_signals(one.site->pid) & ~kFileData;
-    if ((signals_of(one) & signals->second) != 0) one.refusal = kRaises;
+    if ((signals_of(one) & signals->second) != 0) one.refusal = follows_ ? kRaisesInChild : kRaises;
   }
 }
 

@@ -29,7 +29,7 @@ class Sites {
   }
   // Their refusals, an 'x' each.
   std::string refused_if_handled(SignalSet handled) {
-    HandlerWatch::refuse_handled(pointers(), SiteGroups(all_), handled);
+    HandlerWatch::refuse_handled(pointers(), SiteGroups(all_), handled, kRaises);
     return refusals();
   }
   std::string refused_if_unseen(const HandlerWatch& watch) {
