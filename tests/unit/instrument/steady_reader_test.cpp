@@ -147,7 +147,8 @@ TEST_F(Steady, LoadsStringsOfRecords) {
         std::array<char, 64> to{};
         const uint64_t loaded = load_text(context_, lane_, 0, address_of(text_) + shift, address_of(to.data()), 40);
         EXPECT_EQ(loaded, length < 40 ? length + 1 : 0) << shift << " " << length;
-        if (loaded != 0) EXPECT_EQ(std::string(to.data(), 48), text.substr(0, length) + std::string(48 - length, 0));
+        if (loaded == 0) continue;
+        EXPECT_EQ(std::string(to.data(), 48), text.substr(0, length) + std::string(48 - length, 0));
       }
 }
 
