@@ -7,7 +7,7 @@ add_custom_command(OUTPUT ${DVM_INSIDE_CODE}
     -fno-stack-protector -fcf-protection=none -fno-exceptions -fno-rtti -fasynchronous-unwind-tables -fno-jump-tables -fno-optimize-sibling-calls -Wall -Wextra -Werror
     -nostdlib -static -Wl,-T,${inside}/fire.ld -Wl,--build-id=none -o inside_code.elf ${inside}/fire.cpp
   COMMAND ${CMAKE_OBJCOPY} -O binary inside_code.elf ${DVM_INSIDE_CODE}
-  DEPENDS ${inside}/fire.cpp ${inside}/aggregate.h ${inside}/calls.h ${inside}/clause_record.h ${inside}/clause_steps.h ${inside}/ended.h ${inside}/frames.h ${inside}/enter.h ${inside}/lanes.h ${inside}/read.h ${inside}/record.h ${inside}/restoring.h ${inside}/tail_calls.h ${inside}/semaphores.h ${inside}/steady.h ${inside}/steady_read.h ${inside}/taking.h ${inside}/tails.h ${inside}/texts.h ${inside}/time.h ${inside}/unwind.h ${inside}/watch.h ${inside}/watched.h ${inside}/format.h ${CMAKE_SOURCE_DIR}/vm/include/dvm/dif/shaped_update.h ${inside}/fire.ld
+  DEPENDS ${inside}/fire.cpp ${inside}/aggregate.h ${inside}/calls.h ${inside}/clause_record.h ${inside}/clause_steps.h ${inside}/ended.h ${inside}/frames.h ${inside}/enter.h ${inside}/lanes.h ${inside}/memory_calls.def ${inside}/memory_calls.h ${inside}/memory_functions.def ${inside}/read.h ${inside}/record.h ${inside}/restoring.h ${inside}/tail_calls.h ${inside}/semaphores.h ${inside}/steady.h ${inside}/steady_read.h ${inside}/taking.h ${inside}/tails.h ${inside}/texts.h ${inside}/time.h ${inside}/unwind.h ${inside}/watch.h ${inside}/watched.h ${inside}/format.h ${CMAKE_SOURCE_DIR}/vm/include/dvm/dif/shaped_update.h ${inside}/fire.ld
   COMMENT "Compiling the code that runs inside of traced processes" VERBATIM)
 
 dvm_library(agent COLD

@@ -13,6 +13,7 @@
 #include "runtime/agent/agent_process.h"
 #include "runtime/agent/code_area.h"
 #include "runtime/agent/detach.h"
+#include "runtime/agent/inside/memory_calls.h"
 #include "runtime/agent/other_jumps.h"
 #include "runtime/agent/patches.h"
 #include "runtime/agent/placing_lock.h"
@@ -28,8 +29,7 @@ constexpr int kPlacings = 4;  // attempts to find no thread in a window
 constexpr useconds_t kBetweenPlacings = 2000;
 constexpr std::string_view kMayUnmapUnseen = "a function by which the process may unmap memory of the agent cannot be watched";
 
-// The watch tells when the program takes away memory of dvm's.
-bool keeps_memory(const AgentSite& site) { return site.watch == inside::Watch::syscall || site.watch >= inside::Watch::mmap; }
+bool keeps_memory(const AgentSite& site) { return inside::watches_memory(site.watch); }
 
 }  // namespace
 

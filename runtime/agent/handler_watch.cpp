@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <initializer_list>
 
 #include "runtime/agent/file_data.h"
 #include "runtime/agent/unfit_sites.h"
@@ -16,14 +15,17 @@ void HandlerWatch::note(const AgentSite& site) {
   (placed_.contains(site.window_address) ? seen_ : missed_).insert(site.watch);
 }
 
+// Not all of those that change file data are in every process.
 bool HandlerWatch::sees_all_of(SignalSet raises) const {
   using inside::Watch;
-  const auto sees = [&](std::initializer_list<Watch> all) {
-    return std::all_of(all.begin(), all.end(), [&](Watch one) { return seen_.contains(one) && !missed_.contains(one); });
-  };
+  const auto sees = [&](Watch one) { return seen_.contains(one) && !missed_.contains(one); };
+  const auto always = sees;
+  const auto maybe = [&](Watch one) { return !missed_.contains(one); };
+  bool sees_data = true;
+#define DVM_MEMORY_FUNCTION(function, call, presence) sees_data &= presence(Watch::function);
+#include "runtime/agent/inside/memory_functions.def"
   const bool is_by_signals = (raises & ~kFileData) != 0, is_by_data = (raises & kFileData) != 0;
-  return (!is_by_signals || sees({Watch::sigaction, Watch::syscall})) &&
-         (!is_by_data || sees({Watch::mmap, Watch::mprotect, Watch::munmap, Watch::mremap, Watch::syscall}));
+  return sees(Watch::syscall) && (!is_by_signals || sees(Watch::sigaction)) && (!is_by_data || sees_data);
 }
 
 void HandlerWatch::refuse_handled(std::span<AgentSite* const> sites, const SiteGroups& groups, SignalSet handled,

@@ -2,12 +2,10 @@
 //
 //   unmapper WAY   waits for a line, then calls func() 1000 times before and after it has done this with each anonymous mapping
 //   of code and each one whose name has "dvm-agent":
-//     unmap protect discard move cover   munmap(2), mprotect(2), madvise(2), mremap(2), mmap(2) over it
-//     raw                                munmap(2) by syscall(2)
-//     turn attach inform vector          remap_file_pages(2), shmat(2) over it, posix_madvise(3), process_madvise(2)
-//     bulk                               process_madvise(2) by syscall(2)
-//     own                                munmap(2) by a system call instruction of its own
-//     lines                              nothing, but prints "calls" now and then until its input ends
+//     mmap munmap ...     takes it away by this function of the C library; shmat() and mmap() map over it
+//     raw bulk            munmap(2) and process_madvise(2) by syscall(2)
+//     own                 munmap(2) by a system call instruction of its own
+//     lines               nothing, but prints "calls" now and then until its input ends
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
@@ -49,10 +47,33 @@ static int find(struct range* found) {
   return count;
 }
 
-static void attach(struct range one) {
+static void by_munmap(struct range one) { munmap(one.begin, one.bytes); }
+static void by_mprotect(struct range one) { mprotect(one.begin, one.bytes, PROT_NONE); }
+static void by_pkey_mprotect(struct range one) { pkey_mprotect(one.begin, one.bytes, PROT_NONE, 0); }
+static void by_madvise(struct range one) { madvise(one.begin, one.bytes, MADV_DONTNEED); }
+static void by_posix_madvise(struct range one) { posix_madvise(one.begin, one.bytes, MADV_DONTFORK); }
+static void by_remap_file_pages(struct range one) { remap_file_pages(one.begin, 4096, 0, 1, 0); }
+static void by_raw(struct range one) { syscall(SYS_munmap, one.begin, one.bytes); }
+
+static void by_mremap(struct range one) {
+  void* other = mremap(one.begin, one.bytes, one.bytes + 4096, MREMAP_MAYMOVE);
+  __asm__ volatile("" : : "r"(other));
+}
+
+static void by_mmap(struct range one) {
+  void* other = mmap(one.begin, one.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  __asm__ volatile("" : : "r"(other));
+}
+
+static void by_shmat(struct range one) {
   const int id = shmget(IPC_PRIVATE, one.bytes, IPC_CREAT | 0600);
   shmat(id, one.begin, SHM_REMAP);
   shmctl(id, IPC_RMID, NULL);
+}
+
+static void by_own(struct range one) {
+  long result;
+  __asm__ volatile("syscall" : "=a"(result) : "a"(SYS_munmap), "D"(one.begin), "S"(one.bytes) : "rcx", "r11", "memory");
 }
 
 // The second of two ranges is the one.
@@ -67,56 +88,36 @@ static void advise(struct range one, int by_number) {
   close(self);
 }
 
+static void by_process_madvise(struct range one) { advise(one, 0); }
+static void by_bulk(struct range one) { advise(one, 1); }
+
+static const struct {
+  const char* name;
+  void (*take_away)(struct range one);
+} ways[] = {
+#define WAY(name) \
+  { #name, by_##name }
+    WAY(mmap),          WAY(munmap),          WAY(mprotect),         WAY(pkey_mprotect), WAY(mremap), WAY(madvise),
+    WAY(posix_madvise), WAY(process_madvise), WAY(remap_file_pages), WAY(shmat),         WAY(raw),    WAY(bulk),
+    WAY(own),
+#undef WAY
+};
+
 static void take_away(const char* way, struct range one) {
-  void* other = MAP_FAILED;
-  switch (way[0]) {
-    case 'u':
-      munmap(one.begin, one.bytes);
-      break;
-    case 'p':
-      mprotect(one.begin, one.bytes, PROT_NONE);
-      break;
-    case 'd':
-      madvise(one.begin, one.bytes, MADV_DONTNEED);
-      break;
-    case 'm':
-      other = mremap(one.begin, one.bytes, one.bytes + 4096, MREMAP_MAYMOVE);
-      break;
-    case 'c':
-      mmap(one.begin, one.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-      break;
-    case 'r':
-      syscall(SYS_munmap, one.begin, one.bytes);
-      break;
-    case 't':
-      remap_file_pages(one.begin, 4096, 0, 1, 0);
-      break;
-    case 'a':
-      attach(one);
-      break;
-    case 'i':
-      posix_madvise(one.begin, one.bytes, MADV_DONTFORK);
-      break;
-    case 'v':
-    case 'b':
-      advise(one, way[0] == 'b');
-      break;
-    case 'o':
-      __asm__ volatile("syscall" : "=a"(other) : "a"(SYS_munmap), "D"(one.begin), "S"(one.bytes) : "rcx", "r11", "memory");
-      break;
-  }
-  __asm__ volatile("" : : "r"(other));
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+    if (strcmp(ways[i].name, way) == 0) ways[i].take_away(one);
 }
 
 int main(int argc, char** argv) {
   struct range found[kMost];
-  const char* way = argc > 1 ? argv[1] : "unmap";
+  const char* way = argc > 1 ? argv[1] : "munmap";
+  const int reads_lines = strcmp(way, "lines") == 0;
   puts("ready");
   fflush(stdout);
   int c = getchar();
-  const int calls = way[0] == 'l' ? 0 : call();
-  for (; way[0] == 'l' && c != EOF; c = getchar()) printf("calls %d\n", call()), fflush(stdout);
-  const int count = way[0] == 'l' ? 0 : find(found);
+  const int calls = reads_lines ? 0 : call();
+  for (; reads_lines && c != EOF; c = getchar()) printf("calls %d\n", call()), fflush(stdout);
+  const int count = reads_lines ? 0 : find(found);
   for (int i = 0; i < count; i++) take_away(way, found[i]);
   printf("took %d, calls %d\n", count, calls + call());
   return 0;

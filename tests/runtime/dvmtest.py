@@ -34,6 +34,12 @@ def million_keys():
             "END { trunc(@); trunc(@done); }")
 
 
+def memory_functions():
+    """Functions of the C library that an agent watches because they may take away memory of dvm's."""
+    table = (ROOT / "runtime/agent/inside/memory_functions.def").read_text()
+    return re.findall(r"(?m)^DVM_MEMORY_FUNCTION\((\w+),", table)
+
+
 def dvm(*args, timeout=300, cwd=None, stdin=subprocess.DEVNULL, env=None):
     """Runs dvm to its end; the result has returncode, stdout, stderr."""
     return subprocess.run([DVM, *args], capture_output=True, text=True, errors="replace", timeout=timeout, cwd=cwd,

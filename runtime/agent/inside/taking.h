@@ -10,7 +10,6 @@ namespace dvm::runtime::inside {
 
 inline constexpr uint64_t kAllMemory = ~uint64_t{0};
 inline constexpr uint32_t kResultWord = 10;  // of the saved registers: %rax
-inline constexpr uint64_t kVfork = 58;
 
 // The memory that a call takes away. is_end: from now on, no memory is steady.
 struct TakenMemory {
@@ -27,14 +26,12 @@ struct TakenMemory {
 // Memory that becomes executable holds code that dvm has not checked. After mmap(2), dvm checks it before memory is steady again.
 // After mprotect(2) there is no such time, because the process may have written the code before.
 [[gnu::noinline]] inline TakenMemory memory_taken(const MemoryCall& call) {
-  constexpr uint64_t kPersonality = 135, kReadIsExecute = 0x400000, kExecuteSegment = 0x8000;
-  constexpr uint64_t kBrk = 12, kPkeyMprotect = 329, kRemapFilePages = 216, kRingSetup = 425, kRingEnter = 426,
-                     kUserfaultfd = 323;
+  constexpr uint64_t kReadIsExecute = 0x400000, kExecuteSegment = 0x8000;
   constexpr uint64_t kAccess = 3, kExecute = 4, kFixedMap = 0x10, kFixedMove = 2, kPoison = 100, kRemap = 0x4000;
   constexpr uint64_t kGrows = 0x3000000;             // from the beginning or to the end of the mapping
   constexpr uint64_t kFarthest = uint64_t{1} << 40;  // larger than any heap, smaller than the distance to other mappings
   const MemoryRange all{0, kAllMemory}, first = pages_of(call.a, call.b);
-  switch (call.number) {
+  switch (static_cast<MemoryCallNumber>(call.number)) {
     case kMmap:
       if ((call.c & kExecute) != 0) return {{all}};
       return {{(call.d & kFixedMap) != 0 ? first : MemoryRange{}}};
@@ -60,23 +57,21 @@ struct TakenMemory {
       return {{all}};
     case kPersonality:  // all readable memory becomes executable
       return {{(call.a & kReadIsExecute) != 0 && static_cast<uint32_t>(call.a) != ~0U ? all : MemoryRange{}}, true};
-    case static_cast<uint64_t>(kClone):
-    case static_cast<uint64_t>(kClone3):
+    case kClone:
+    case kClone3:
     case kVfork:
     case kRingSetup:
     case kRingEnter:
     case kUserfaultfd:
       return {{all}, true};
-    default:
-      return {};
   }
+  return {};
 }
 
-// The call that begins at the site. The kernel uses the lower half of its number, in which x32 programs set a bit.
+// The call that begins at the site.
 [[gnu::always_inline]] inline MemoryCall call_at(const Site& site, const uint64_t* saved) {
-  constexpr uint32_t kOf32Bits = 0x40000000;
   const uint64_t rdi = saved[14], rsi = saved[13], rdx = saved[12], rcx = saved[11], r8 = saved[9], r9 = saved[8];
-  if (site.watch == Watch::syscall) return {static_cast<uint32_t>(rdi) & ~kOf32Bits, rsi, rdx, rcx, r8, r9};
+  if (site.watch == Watch::syscall) return {plain_number(rdi), rsi, rdx, rcx, r8, r9};
   return {site.number, rdi, rsi, rdx, site.taking == Taking::begins_function ? rcx : saved[7], r8};
 }
 
@@ -158,7 +153,7 @@ struct TakenMemory {
 // True if the call may start a task that shares memory and the thread pointer. Threads get a pointer of their own.
 [[gnu::always_inline]] inline bool may_share_pointer(const Site& site, const uint64_t* saved) {
   constexpr uint64_t kVm = 0x100, kSetTls = 0x80000;
-  return site.number != static_cast<uint64_t>(kClone) || (saved[14] & (kVm | kSetTls)) == kVm;
+  return site.number != kClone || (saved[14] & (kVm | kSetTls)) == kVm;
 }
 
 // In the new task, the result of the call is 0.

@@ -6,15 +6,14 @@
 
 #include "runtime/agent/inside/format.h"
 #include "runtime/agent/inside/lanes.h"
+#include "runtime/agent/inside/memory_calls.h"
 #include "runtime/agent/inside/read.h"
 #include "runtime/agent/inside/restoring.h"
 #include "runtime/agent/inside/semaphores.h"
 
 namespace dvm::runtime::inside {
 
-inline constexpr long kClone = 56, kClone3 = 435, kSeccomp = 317, kSetSeccomp = 22, kSetDispatch = 59;
-inline constexpr uint64_t kMmap = 9, kMprotect = 10, kMunmap = 11, kMremap = 25, kMadvise = 28, kShmat = 30,
-                          kProcessMadvise = 440;
+inline constexpr long kSeccomp = 317, kSetSeccomp = 22, kSetDispatch = 59;
 
 // True if the function is about to restrict system calls, or to have them intercepted. The arguments are in the saved registers.
 [[gnu::always_inline]] inline bool restricts_calls(Watch watch, const uint64_t* saved) {
@@ -34,7 +33,7 @@ inline constexpr uint64_t kMmap = 9, kMprotect = 10, kMunmap = 11, kMremap = 25,
 // True if the program may serve page faults itself after the call, also those of system calls. If the thread that serves them
 // read such memory by a system call, it would wait for itself.
 [[gnu::always_inline]] inline bool serves_page_faults(Watch watch, const uint64_t* saved) {
-  constexpr uint64_t kUserfaultfd = 323, kUserModeOnly = 1;
+  constexpr uint64_t kUserModeOnly = 1;
   return watch == Watch::syscall && saved[14] == kUserfaultfd && (saved[13] & kUserModeOnly) == 0;
 }
 
@@ -54,11 +53,11 @@ inline constexpr uint64_t kMmap = 9, kMprotect = 10, kMunmap = 11, kMremap = 25,
 // True if the call may start a task that runs at the same time as this one and has its thread pointer, and so its lane. A child
 // by vfork(2) does not run at the same time; a thread gets a pointer of its own.
 [[gnu::always_inline]] inline bool shares_lane(Watch watch, const uint64_t* saved) {
-  constexpr uint64_t kVm = 0x100, kVfork = 0x4000, kThread = 0x10000, kSetTls = 0x80000;
+  constexpr uint64_t kVm = 0x100, kOfVfork = 0x4000, kThread = 0x10000, kSetTls = 0x80000;
   if (watch == Watch::syscall && saved[14] == kClone3) return true;
   if (watch != Watch::clone && (watch != Watch::syscall || saved[14] != kClone)) return false;
   const uint64_t flags = watch == Watch::clone ? saved[12] : saved[13];  // %rdx, %rsi
-  return (flags & (kVm | kVfork)) == kVm && (flags & (kThread | kSetTls)) != (kThread | kSetTls);
+  return (flags & (kVm | kOfVfork)) == kVm && (flags & (kThread | kSetTls)) != (kThread | kSetTls);
 }
 
 // True if the call may start a thread whose thread pointer leads to no control block of the C library. If the process has
@@ -96,21 +95,15 @@ struct MemoryCall {
   uint64_t number = ~uint64_t{0}, a = 0, b = 0, c = 0, d = 0, e = 0;
 };
 
+// What remap_file_pages() and pkey_mprotect() change is treated as unmapped: other pages are there then, or a key may forbid all
+// access.
 [[gnu::always_inline]] inline MemoryCall memory_call(Watch watch, const uint64_t* saved) {
   const uint64_t rdi = saved[14], rsi = saved[13], rdx = saved[12], rcx = saved[11], r8 = saved[9], r9 = saved[8];
-  constexpr uint64_t kPkeyMprotect = 329;  // its key may forbid all access, so it counts as munmap(2)
-  constexpr uint64_t kRemapFilePages = 216;
-  const bool unmaps = rdi == kPkeyMprotect || rdi == kRemapFilePages;
-  if (watch == Watch::syscall) return {unmaps ? kMunmap : rdi, rsi, rdx, rcx, r8, r9};
-  if (watch < Watch::mmap) return {};
-  uint64_t number = kMunmap;
-  if (watch == Watch::mmap) number = kMmap;
-  if (watch == Watch::mprotect) number = kMprotect;
-  if (watch == Watch::mremap) number = kMremap;
-  if (watch == Watch::madvise) number = kMadvise;
-  if (watch == Watch::shmat) number = kShmat;
-  if (watch == Watch::process_madvise) number = kProcessMadvise;
-  return {number, rdi, rsi, rdx, rcx, r8};
+  uint64_t number = plain_number(rdi);
+  const bool is_any = watch == Watch::syscall;
+  if (!is_any && !makes_memory_call(watch, number)) return {};
+  if (number == kRemapFilePages || number == kPkeyMprotect) number = kMunmap;
+  return is_any ? MemoryCall{number, rsi, rdx, rcx, r8, r9} : MemoryCall{number, rdi, rsi, rdx, rcx, r8};
 }
 
 [[gnu::noinline]] inline bool is_own(const Context& context, uint64_t begin, uint64_t bytes) {

@@ -9,7 +9,7 @@ namespace dvm::runtime::inside {
 // or change the thread pointer. It may also unmap or change memory of dvm, or execute another program (exec). `fork` is the
 // place where a forked child begins. `unwind` is the function of libgcc that finds unwind information. `load` is the function
 // that the dynamic linker calls before and after it maps files. `sigaction` installs a handler, which may see the address of an
-// instruction under a jump. `mlockall` loads all memory of the process, and that of dvm with it.
+// instruction under a jump. `mlockall` loads all memory of the process, and that of dvm with it. The last ones take memory away.
 enum class Watch : uint32_t {
   nothing,
   prctl,
@@ -22,13 +22,8 @@ enum class Watch : uint32_t {
   load,
   sigaction,
   mlockall,
-  mmap,
-  mprotect,
-  munmap,
-  mremap,
-  madvise,
-  shmat,
-  process_madvise
+#define DVM_MEMORY_FUNCTION(function, call, presence) function,
+#include "runtime/agent/inside/memory_functions.def"
 };
 
 // Each time that the dynamic linker has mapped files is a turn. Its thread waits until dvm has placed probes in them.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/agent/inside/memory_calls.h"
 #include "runtime/instrument/agent/agent_planner.h"
 #include "runtime/instrument/agent/memory_callers.h"
 
@@ -12,9 +13,6 @@ namespace {
 
 constexpr std::string_view kUnseenCall = "a system call that may unmap memory cannot be watched";
 constexpr std::string_view kLateCalls = "code that it has mapped makes system calls that may unmap memory";
-
-// Functions that do little more than make such a call.
-bool takes_memory(inside::Watch watch) { return watch == inside::Watch::syscall || watch >= inside::Watch::mmap; }
 
 }  // namespace
 
@@ -110,7 +108,8 @@ bool AgentPlanner::add_taking(const UprobeSite& site, inside::Taking taking, con
   }
   AgentSite& its = known->site;
   const bool is_there = its.window_address + its.probed == candidate.address + candidate.probed;
-  const bool is_function = taking == inside::Taking::begins && takes_memory(its.watch) && its.function == candidate.address;
+  const bool is_function =
+      taking == inside::Taking::begins && inside::watches_memory(its.watch) && its.function == candidate.address;
   if (its.is_conditional || !(is_function || (is_there && (call.number || taking == inside::Taking::ends)))) return false;
   its.taking = is_function ? inside::Taking::begins_function : taking;
   its.number = call.number.value_or(0);

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "runtime/agent/inside/memory_calls.h"
 #include "runtime/agent/unfit_sites.h"
 #include "runtime/instrument/agent/agent_planner.h"
 #include "runtime/instrument/agent/refused_once.h"
@@ -24,19 +25,11 @@ inside::Watch watch_of(std::string_view function) {
       DVM_WATCHED(clone),
       DVM_WATCHED(syscall),
       DVM_WATCHED(arch_prctl),
-      DVM_WATCHED(mmap),
-      DVM_WATCHED(munmap),
-      DVM_WATCHED(mprotect),
-      DVM_WATCHED(mremap),
-      DVM_WATCHED(madvise),
-      DVM_WATCHED(shmat),
-      DVM_WATCHED(process_madvise),
       DVM_WATCHED(sigaction),
       DVM_WATCHED(mlockall),
 #undef DVM_WATCHED
-      {"pkey_mprotect", inside::Watch::munmap},  // its key may forbid all access
-      {"remap_file_pages", inside::Watch::munmap},
-      {"posix_madvise", inside::Watch::madvise},
+#define DVM_MEMORY_FUNCTION(function, call, presence) {#function, inside::Watch::function},
+#include "runtime/agent/inside/memory_functions.def"
       {"execve", inside::Watch::exec},
       {"execveat", inside::Watch::exec},
       {"fexecve", inside::Watch::exec},
@@ -45,13 +38,6 @@ inside::Watch watch_of(std::string_view function) {
   };
   const auto found = kWatched.find(function);
   return found == kWatched.end() ? inside::Watch::nothing : found->second;
-}
-
-// By these, programs take memory of dvm away; the next jump into that ends the process. pkey_mprotect() is rare, and an agent
-// can often not take its return.
-bool takes_memory(std::string_view function) {
-  constexpr std::string_view kAll[] = {"mmap", "mprotect", "munmap", "mremap", "madvise", "syscall"};
-  return std::find(std::begin(kAll), std::end(kAll), function) != std::end(kAll);
 }
 
 // Where there are uprobes, these wait in the kernel.
@@ -88,7 +74,7 @@ void AgentPlanner::add_watches(pid_t pid, std::vector<AgentPlannedSite>& sites) 
         add_fork_watch(site, sites);
       else if (watch == inside::Watch::load && has_other_tracer(site))
         add_linker_watches(site, sites);
-      else if (!add_watch(site, watch, sites) && takes_memory(function.name))
+      else if (!add_watch(site, watch, sites) && inside::watches_memory(watch))
         unwatched_.insert(pid);
     }
   }

@@ -3,7 +3,6 @@
 #include "runtime/instrument/agent/memory_callers.h"
 
 #include <fmt/format.h>
-#include <sys/syscall.h>
 
 #include <algorithm>
 #include <memory>
@@ -19,26 +18,10 @@ struct NumberedEffect {
   MemoryEffect effect;
 };
 
-// shmdt() and remap_file_pages() act on shared memory alone.
 constexpr NumberedEffect kEffects[] = {
-    {SYS_mmap, MemoryEffect::takes},
-    {SYS_mprotect, MemoryEffect::takes},
-    {SYS_munmap, MemoryEffect::takes},
-    {SYS_brk, MemoryEffect::takes},
-    {SYS_mremap, MemoryEffect::takes},
-    {SYS_madvise, MemoryEffect::takes},
-    {SYS_shmat, MemoryEffect::takes},
-    {SYS_pkey_mprotect, MemoryEffect::takes},
-    {SYS_process_madvise, MemoryEffect::takes},
-    {SYS_personality, MemoryEffect::takes},  // READ_IMPLIES_EXEC makes code of what is mapped
-    {SYS_clone, MemoryEffect::starts},
-    {SYS_clone3, MemoryEffect::starts},
-    {SYS_vfork, MemoryEffect::starts},
-    {SYS_userfaultfd, MemoryEffect::takes_any},  // reads of such memory may wait for another thread
-    {SYS_io_uring_setup, MemoryEffect::takes_any},
-    {SYS_io_uring_enter, MemoryEffect::takes_any},  // IORING_OP_MADVISE
+#define DVM_MEMORY_CALL(name, number, effect) {number, MemoryEffect::effect},
+#include "runtime/agent/inside/memory_calls.def"
 };
-constexpr uint32_t kX32 = 0x40000000;  // programs with pointers of 32 bits set this bit in the number
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
@@ -141,7 +124,7 @@ class CallerFinder {
 
 MemoryEffect memory_effect(uint32_t number) {
   for (const NumberedEffect& one : kEffects)
-    if (one.number == (number & ~kX32)) return one.effect;
+    if (one.number == inside::plain_number(number)) return one.effect;
   return MemoryEffect::none;
 }
 

@@ -19,17 +19,12 @@
 #include <vector>
 
 #include "runtime/agent/address_space.h"
+#include "runtime/agent/inside/memory_calls.h"
 #include "runtime/code/module_code.h"
 
 namespace dvm::runtime {
 
-// What a system call may do to private memory.
-enum class MemoryEffect : uint8_t {
-  none,
-  takes,      // may take a range away that its arguments name
-  takes_any,  // lets memory go later, by what is no system call
-  starts,     // may start a task with the memory and the thread pointer of its thread
-};
+using inside::MemoryEffect;
 MemoryEffect memory_effect(uint32_t number);
 
 struct MemoryCaller {

@@ -92,7 +92,7 @@ class HandlerWhileDetaching(FaultTest):
 
 class UnmappedWhileDetaching(Hostile):
     def test_the_jumps_are_taken_off_before(self):
-        target = self.start("unmap")
+        target = self.start("munmap")
         guard = begin_detaching(self.trace(target.pid), target.pid)
         target.stdin.write("\n")
         time.sleep(0.2)
@@ -126,7 +126,7 @@ class BesideAUprobeOnWatched(FaultTest):
         if why := dvmtest.missing_privilege():
             dvmtest.skip_or_fail(self, why)
         self.program = program("unmapper")
-        target = self.start("unmap")
+        target = self.start("munmap")
         other = dvmtest.start_tracer(self, "pid$target:libc.so.6:munmap:entry { n++; }", "-x", "backend=uprobe", "-p", str(target.pid))
         tracer = self.trace(target, "pid$target:unmapper:func:entry { @ = count(); }")
         self.assertRegex(target.communicate("\n", timeout=PATIENCE)[0], r"calls 2000\n")

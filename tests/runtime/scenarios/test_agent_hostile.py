@@ -67,7 +67,7 @@ class Unmapped(Hostile):
     """Programs that unmap memory which dvm has mapped."""
 
     def test_the_probes_are_taken_off_before(self):
-        for way in ("unmap", "protect", "discard", "move", "cover", "raw", "turn", "attach", "inform", "vector", "bulk"):
+        for way in (*dvmtest.memory_functions(), "raw", "bulk"):
             with self.subTest(way):
                 self.check(way)
 
@@ -91,7 +91,7 @@ class Unmapped(Hostile):
             shutil.copy(file, folder)
         if dvmtest.privilege_missing_for("breakpoints", AS_NOBODY, folder / "tracing_privilege"):
             dvmtest.skip_or_fail(self, "users may not have breakpoints")
-        target = self.start("unmap", command=(*AS_NOBODY, "./unmapper"), cwd=folder)
+        target = self.start("munmap", command=(*AS_NOBODY, "./unmapper"), cwd=folder)
         script = FUNC + ' pid$target:libc:mun*:entry, pid$target:libc:mun*:return { n++; } BEGIN { printf("on\\n"); }'
         tracer = subprocess.Popen([*AS_NOBODY, "./dvm", "run", "-q", "-Z", "-x", "backend=agent", "-n", script, "-p", str(target.pid)],
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder, env=dvmtest.ENV)
@@ -122,7 +122,7 @@ give: .cfi_startproc
         subprocess.run([os.environ.get("DVM_CC", "cc"), "-static", "-x", "assembler", "-", "-x", "c", source, "-o", "unmapper"],
                        input=self.GIVE, text=True, cwd=folder, check=True)
         script = FUNC + "".join(f" pid$target:unmapper:{name}:entry, pid$target:unmapper:{name}:return {{ n++; }}" for name in ("give", "munmap"))
-        target = self.start("unmap", command=[folder / "unmapper"])
+        target = self.start("munmap", command=[folder / "unmapper"])
         tracer = dvmtest.start_tracer(self, script, "-x", "backend=agent", "-p", str(target.pid))
         self.assertRegex(target.communicate("\n", timeout=PATIENCE)[0], r"took [2-9], calls 2000\n")
         self.assertEqual(target.returncode, 0)

@@ -63,7 +63,7 @@ class BesideUprobes(dvmtest.PrivilegedTest):
 
     def test_a_process_is_left_to_uprobes_as_a_whole(self):
         """If one takes a probe of munmap(), which an agent would have to watch: the program unmaps what an agent has mapped."""
-        target = self.start("unmap")
+        target = self.start("munmap")
         tracer = dvmtest.start_tracer(self, FUNC + ' pid$target:libc:munmap:entry /cwd == ""/ { n++; }', "-x", "backend=agent", "-p", str(target.pid))
         self.assertRegex(target.communicate("\n", timeout=PATIENCE)[0], "calls 2000\n")
         self.assertEqual(target.returncode, 0)

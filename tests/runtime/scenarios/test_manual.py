@@ -123,6 +123,13 @@ class Marks(unittest.TestCase):
                     self.assertIn(anchor, anchors, f"{page.name}: {target}#{anchor}")
 
 
+class Watched(unittest.TestCase):
+    def test_functions_are_those_of_the_table(self):
+        text = (MANUAL / "backends.md").read_text()
+        listed = re.search(r"An agent watches the functions ([^.]*) of the C library", text).group(1)
+        self.assertEqual(re.findall(r"`(\w+)`", listed), [*dvmtest.memory_functions(), "mlockall", "syscall"])
+
+
 class Bpftrace(dvmtest.PrivilegedTest):
     """bpftrace's side of the translations is accepted by bpftrace, which reads the tracepoints of tracefs."""
 

@@ -99,6 +99,16 @@ TEST(HandlerWatch, RefusesDataOfFilesUnlessItsProtectionIsWatched) {
   EXPECT_EQ(sites.refused_if_unseen(watch), "x");
 }
 
+TEST(HandlerWatch, RefusesDataOfFilesIfAFunctionThatNotEveryProcessHasCannotBeWatched) {
+  HandlerWatch watch;
+  Sites sites;
+  sites.add(1, kFileData);
+  for (const Watch one : {Watch::syscall, Watch::mmap, Watch::munmap, Watch::mremap, Watch::mprotect})
+    watch.note(watched(one, static_cast<uint64_t>(one)));
+  watch.note(watched(Watch::madvise, 4, "no room"));
+  EXPECT_EQ(sites.refused_if_unseen(watch), "x");
+}
+
 TEST(HandlerWatch, RefusesAllUnlessEveryFunctionIsWatched) {
   const auto refused = [](std::vector<Watch> all, Watch without, SignalSet raises) {
     HandlerWatch watch;

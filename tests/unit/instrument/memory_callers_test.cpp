@@ -188,5 +188,17 @@ TEST(MemoryEffects, AreThoseOfTheNumber) {
   EXPECT_EQ(memory_effect(SYS_read), MemoryEffect::none);
 }
 
+TEST(MemoryFunctions, AreThoseOfAllCallsThatMayTakeMemoryOfDvm) {
+  using namespace inside;
+  std::set<uint64_t> seen{kBrk, kPersonality};
+#define DVM_MEMORY_FUNCTION(function, call, presence) \
+  EXPECT_TRUE(watches_memory(Watch::function));       \
+  seen.insert(k##call);
+#include "runtime/agent/inside/memory_functions.def"
+#define DVM_MEMORY_CALL(name, number, effect) \
+  EXPECT_TRUE(seen.contains(number) || MemoryEffect::effect != MemoryEffect::takes) << #name;
+#include "runtime/agent/inside/memory_calls.def"
+}
+
 }  // namespace
 }  // namespace dvm::runtime

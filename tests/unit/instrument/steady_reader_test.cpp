@@ -224,7 +224,6 @@ TEST_F(Steady, CutsWhatACallTakes) {
 }
 
 TEST_F(Steady, TakesOnlyWhatTheCallTakes) {
-  constexpr uint64_t kBrk = 12;
   const uint64_t begin = address_of(text_), all = begin + 2 * kPage;
   for (const MemoryCall& call :
        {MemoryCall{kMmap, begin, kPage, 3, 0x22}, MemoryCall{kMprotect, begin, kPage, 1}, MemoryCall{kMadvise, begin, kPage, 4},
@@ -248,9 +247,9 @@ TEST_F(Steady, CodeThatAppearsIsUnknown) {
   take({kMmap, 0, kPage, 5, 2});
   EXPECT_EQ(end(), address_of(text_));
   EXPECT_EQ(steady().is_off, 0);
-  for (const MemoryCall& call :
-       {MemoryCall{kMprotect, 0, kPage, 5}, MemoryCall{329, 0, kPage, 3}, MemoryCall{kShmat, 1, 0, 0x8000},
-        MemoryCall{135, 0x400000}, MemoryCall{425}, MemoryCall{426}, MemoryCall{323}, MemoryCall{58}}) {
+  for (const MemoryCall& call : {MemoryCall{kMprotect, 0, kPage, 5}, MemoryCall{kPkeyMprotect, 0, kPage, 3},
+                                 MemoryCall{kShmat, 1, 0, 0x8000}, MemoryCall{kPersonality, 0x400000}, MemoryCall{kRingSetup},
+                                 MemoryCall{kRingEnter}, MemoryCall{kUserfaultfd}, MemoryCall{kVfork}}) {
     steady().is_off = 0;
     steady().state = kSteadyStep | 1;
     take(call);
@@ -258,7 +257,7 @@ TEST_F(Steady, CodeThatAppearsIsUnknown) {
     EXPECT_EQ(steady().state & kTableBits, 0);
   }
   steady().is_off = 0;
-  take({135, 0xffffffff});
+  take({kPersonality, 0xffffffff});
   EXPECT_EQ(steady().is_off, 0);
   EXPECT_EQ(steady().state & kTableBits, 0);
 }
