@@ -23,6 +23,7 @@ dvm_library(agent COLD
   agent/code_area.cpp
   agent/code_writes.cpp
   agent/detach.cpp
+  agent/disturbed_jumps.cpp
   agent/file_data.cpp
   agent/fork_guard.cpp
   agent/frame_rows.cpp

@@ -211,8 +211,10 @@ bool AgentProcess::place_jumps(StoppedProcess& stopped, std::span<const Waiting>
   take_refused_off(stopped, jumped);
   for (const Waiting& one : chosen) {
     AgentSite& site = one.site();
-    is_on_ |= site.refusal.empty();
-    if (site.refusal.empty()) note_watch(stopped, site);
+    if (!site.refusal.empty()) continue;
+    is_on_ = true;
+    jumps_.add(one.area->patches[one.index].patch, site);
+    note_watch(stopped, site);
   }
   return true;
 }

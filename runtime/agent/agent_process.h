@@ -29,6 +29,7 @@
 #include "runtime/agent/address_space.h"
 #include "runtime/agent/agent_site.h"
 #include "runtime/agent/detach.h"
+#include "runtime/agent/disturbed_jumps.h"
 #include "runtime/agent/guard.h"
 #include "runtime/agent/handler_watch.h"
 #include "runtime/agent/inside/format.h"
@@ -79,6 +80,13 @@ class AgentProcess {
 
   // Takes single jumps off. jumps: sorted addresses.
   Status take_off(std::span<const uint64_t> jumps);
+  // Jumps that uprobes of other tools have disturbed, sorted: to be taken off, because the code is not right as long as they lie
+  // there. Not all of them are found at once.
+  std::vector<uint64_t> find_disturbed();
+  // Call after that: forked children that are not followed have the same jumps, and the uprobes lie there, too.
+  void clear_children();
+  // True if the agent must leave the process, because one of these tells what the process is about to do.
+  bool must_leave(std::span<const uint64_t> jumps) const { return jumps_.must_leave(jumps); }
   // Sets the signals that instructions under jumps may raise by faults. Threads that wait to install handlers for other signals
   // go on.
   void note_raised(uint64_t raised);
@@ -167,6 +175,7 @@ class AgentProcess {
   std::set<inside::Watch> watched_;
   bool is_unwatched_ = false;  // a function that may start tasks
   HandlerWatch handlers_;
+  DisturbedJumps jumps_;
   bool is_restartable_ = false;          // its threads have rseq areas, all at one offset
   std::map<uint64_t, PlainSite> plain_;  // by their windows
   // Where a thread may be about to take memory, and has passed the site that would have noted it.

@@ -11,6 +11,7 @@
 #include "runtime/agent/detach.h"
 #include "runtime/agent/semaphores.h"
 #include "runtime/agent/unstopped.h"
+#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 
@@ -25,8 +26,20 @@ Status AgentProcess::take_off(std::span<const uint64_t> jumps) {
     take_jumps_off(context_.pid, memory_, tracer_pid(), jumps);
     return {};
   });
+  if (taken) jumps_.remove(jumps);
   if (taken) locks_.remove(jumps);  // now that the threads go on: the process itself may serve the file system (FUSE)
   return taken;
+}
+
+// A debugger puts back the byte of a jump that its breakpoint has replaced.
+std::vector<uint64_t> AgentProcess::find_disturbed() {
+  std::vector<uint64_t> found = is_on_ ? jumps_.find(memory_) : std::vector<uint64_t>();
+  const bool is_debugged = !found.empty() && status_field(context_.pid, "TracerPid:") != "0";
+  return is_debugged ? std::vector<uint64_t>() : found;
+}
+
+void AgentProcess::clear_children() {
+  if (context_.follows == 0) work_unstopped(context_.pid, [&] { detach_forked(tracer_pid(), context_.pid); });
 }
 
 // All threads stand still, and none is changing a semaphore of this table. Where another way takes over, no jump may stay.
@@ -52,6 +65,7 @@ Status AgentProcess::disable(Mappings mappings) {
   });
   if (!detached && kill(context_.pid, 0) == 0) return detached.error();
   is_on_ = false;
+  jumps_.clear();
   locks_.clear();
   guard_.reset();
   return {};

@@ -63,20 +63,10 @@ bool restore(const AgentMemory& memory, CodePages& code, const inside::Patch& pa
   return lies_there(code, patch) && memory.write(patch.address, bytes_before(patch));
 }
 
-// Another tool's uprobe has replaced the first byte, or has put the file's byte back at its end. The kernel knows nothing of the
-// jump: behind the instruction of the file, the thread would go on among the bytes of the jump. No debugger is there, since the
-// process has been stopped. The one byte of a short jump's distance does not tell a jump from other code.
-bool is_half_replaced(CodePages& code, const inside::Patch& patch) {
-  if (patch.length < 1 + sizeof(int32_t)) return false;
-  constexpr std::byte kTrap{0xcc};
-  const bool is_begun = code.holds(patch.address, bytes_before(patch).first(1)) || code.holds(patch.address, {&kTrap, 1});
-  return is_begun && code.holds(patch.address + 1, bytes_after(patch).subspan(1));
-}
-
 AddressRange around(const inside::Patch& relay) { return {relay.address - 1, relay.address + relay.length}; }
 
-// All threads stand still. Relays last, when nothing leads there any more. One where a thread is about to go on has to stay: the
-// padding that it replaces leads elsewhere.
+// All threads stand still, and no debugger is there, which would put back a byte of a jump. Relays last, when nothing leads there
+// any more. One where a thread is about to go on has to stay: the padding that it replaces leads elsewhere.
 size_t restore_all(const StoppedProcess& stopped, const AgentMemory& memory, const std::vector<inside::Patch>& patches) {
   CodePages code(memory);
   CodeWrites jumps;
@@ -85,10 +75,7 @@ size_t restore_all(const StoppedProcess& stopped, const AgentMemory& memory, con
   for (const inside::Patch& patch : patches) {
     if (patch.kind == PatchKind::relay) relays.push_back(around(patch));
     if (patch.kind != PatchKind::site) continue;
-    const bool is_half = is_half_replaced(code, patch);
-    if (!is_half && !lies_there(code, patch)) continue;
-    is_half ? jumps.add(patch.address + 1, bytes_before(patch).subspan(1)) : jumps.add(patch.address, bytes_before(patch));
-    restored++;
+    restored += add_restored(code, patch, jumps);
   }
   restored -= jumps.write(memory).size();
   if (relays.empty()) return restored;
@@ -220,8 +207,7 @@ void take_jumps_off(pid_t pid, const AgentMemory& memory, pid_t tracer, std::spa
     const std::vector<inside::Patch> patches = patches_of(memory, agent);
     CodeWrites writes;
     for (const inside::Patch& patch : patches)
-      if (std::binary_search(jumps.begin(), jumps.end(), patch.address) && lies_there(code, patch))
-        writes.add(patch.address, bytes_before(patch));
+      if (std::binary_search(jumps.begin(), jumps.end(), patch.address)) add_restored(code, patch, writes);
     writes.write(memory);
   }
 }

@@ -4,7 +4,6 @@
 
 #include <cstring>
 
-#include "runtime/agent/code_writes.h"
 #include "runtime/code/displaced.h"
 
 namespace dvm::runtime {
@@ -22,6 +21,18 @@ inside::Patch jump_at(uint64_t address, std::span<const unsigned char> before, u
 }
 
 constexpr uint8_t kJump = 0xe9;
+constexpr std::byte kTrap{0xcc};
+
+enum class HeldByte : uint8_t { of_jump, of_both, of_uprobe, of_file, other };
+
+// A byte that the jump and the file have in common says nothing.
+HeldByte byte_at(CodePages& code, const inside::Patch& patch, size_t i) {
+  const auto holds = [&](std::span<const std::byte> byte) { return code.holds(patch.address + i, byte); };
+  const auto after = bytes_after(patch).subspan(i, 1), before = bytes_before(patch).subspan(i, 1);
+  if (holds(after)) return after[0] == before[0] ? HeldByte::of_both : HeldByte::of_jump;
+  if (holds(before)) return HeldByte::of_file;
+  return holds({&kTrap, 1}) ? HeldByte::of_uprobe : HeldByte::other;
+}
 
 }  // namespace
 
@@ -57,6 +68,29 @@ std::set<uint64_t> write_jumps(const AgentMemory& memory, std::span<const SitePa
   }
   failed.merge(jumps.write(memory));
   return failed;
+}
+
+// The one byte of a short jump's distance does not tell a jump from other code.
+bool is_disturbed(CodePages& code, const inside::Patch& patch) {
+  constexpr int kMostReplaced = 2;
+  if (patch.length < kJumpBytes) return false;
+  int own = 0, replaced = 0;
+  for (size_t i = 0; i < patch.length; i++) {
+    const HeldByte byte = byte_at(code, patch, i);
+    if (byte == HeldByte::other) return false;
+    own += byte == HeldByte::of_jump;
+    replaced += byte == HeldByte::of_file || byte == HeldByte::of_uprobe;
+  }
+  return own > 0 && replaced > 0 && replaced <= kMostReplaced;
+}
+
+bool add_restored(CodePages& code, const inside::Patch& patch, CodeWrites& writes) {
+  const bool is_whole = code.holds(patch.address, bytes_after(patch));
+  if (is_whole) writes.add(patch.address, bytes_before(patch));
+  if (is_whole || !is_disturbed(code, patch)) return is_whole;
+  for (size_t i = 0; i < patch.length; i++)
+    if (byte_at(code, patch, i) == HeldByte::of_jump) writes.add(patch.address + i, bytes_before(patch).subspan(i, 1));
+  return true;
 }
 
 bool crosses_page(const AgentSite& site) {

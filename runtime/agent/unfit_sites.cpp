@@ -35,7 +35,7 @@ void refuse_changed(std::span<AgentSite* const> sites, const AgentMemory& memory
     const bool is_there = code.holds(site->window_address, std::as_bytes(std::span(site->window))) ||
                           std::any_of(kept.begin(), kept.end(), takes_place_of);
     if (is_there && code.holds(site->relay, std::as_bytes(std::span(site->padding)))) continue;
-    site->refusal = "its code in memory differs from its file: something else has changed it";
+    site->refusal = kChanged;
   }
 }
 

@@ -17,6 +17,9 @@ inline constexpr std::string_view kWritableCode = "its code is writable, so the 
 
 inline constexpr std::string_view kCrossesPage = "its first five bytes lie in two pages, so they cannot be replaced at once";
 
+// Such as another tool.
+inline constexpr std::string_view kChanged = "its code in memory differs from its file: something else has changed it";
+
 // The copied instructions may raise a signal by a fault, and its handler would see the address of the copy.
 inline constexpr std::string_view kRaises =
     "an instruction in its first five bytes may fault, and the process handles such faults";

@@ -5,9 +5,10 @@
 //     mmap munmap ...     takes it away by this function of the C library; shmat() and mmap() map over it
 //     raw bulk            munmap(2) and process_madvise(2) by syscall(2)
 //     own                 munmap(2) by a system call instruction of its own
-//     lines               nothing, but prints "calls" now and then until its input ends
+//     lines               nothing, but maps and unmaps a page and prints "calls" now and then until its input ends
 #define _GNU_SOURCE
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
@@ -31,6 +32,13 @@ static int call(void) {
   int calls = 0;
   for (int i = 0; i < kCalls; i++) calls = func(calls);
   return calls;
+}
+
+// Says why none can be mapped and unmapped.
+static void use_page(void) {
+  enum { kPage = 4096 };
+  char* page = mmap(NULL, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED || munmap(page, kPage) != 0) perror("page"), exit(1);
 }
 
 static int find(struct range* found) {
@@ -116,7 +124,7 @@ int main(int argc, char** argv) {
   fflush(stdout);
   int c = getchar();
   const int calls = reads_lines ? 0 : call();
-  for (; reads_lines && c != EOF; c = getchar()) printf("calls %d\n", call()), fflush(stdout);
+  for (; reads_lines && c != EOF; c = getchar()) use_page(), printf("calls %d\n", call()), fflush(stdout);
   const int count = reads_lines ? 0 : find(found);
   for (int i = 0; i < count; i++) take_away(way, found[i]);
   printf("took %d, calls %d\n", count, calls + call());

@@ -213,6 +213,9 @@ class Text:
     def changed(self):
         return self.now() != self.original
 
+    def changed_bytes(self):
+        return [now for now, before in zip(self.now()[:self.code_size], self.original) if now != before]
+
     def has_jump(self):
         """Of an agent. Other instructions of dvm's lie behind the code for a moment while it maps the agent."""
         return any(now in (0xE9, 0xEB) and now != before for now, before in zip(self.now()[:self.code_size], self.original))

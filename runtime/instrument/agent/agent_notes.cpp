@@ -48,6 +48,14 @@ std::string yielded_text(pid_t pid, std::string_view function, size_t count) {
       pid, count, count == 1 ? "probe was" : "probes were", function);
 }
 
+std::string disturbed_text(pid_t pid, std::string_view function, size_t count, bool leaves) {
+  return fmt::format(
+      "process {}: {} {} removed, such as {}, because another tool has placed a uprobe on {}; if uprobes or breakpoints can "
+      "replace them, they do, and firings in the meantime are lost",
+      pid, count, count == 1 ? "probe was" : "probes were", function,
+      leaves ? "a function that the agent has to watch" : "the jump of an agent");
+}
+
 std::string emptied_text(pid_t pid) {
   return fmt::format(
       "process {}: its thread-local variables were reset, because a clause on a probe that was added later uses them in dvm",

@@ -19,6 +19,8 @@ std::string kept_text(pid_t pid, std::string_view why);  // jumps that could not
 std::string left_text(pid_t pid);
 // Probes over instructions whose faults the process handles.
 std::string yielded_text(pid_t pid, std::string_view function, size_t count);
+// Probes on whose jumps another tool has placed a uprobe. leaves: or on a function that has to be watched.
+std::string disturbed_text(pid_t pid, std::string_view function, size_t count, bool leaves);
 std::string unsteady_text(pid_t pid, std::string_view why);  // its heap, to clauses that read it
 std::string emptied_text(pid_t pid);                         // thread-local variables
 // Firings that are lost because probes were placed again late, or not before the process continued. Empty: none.

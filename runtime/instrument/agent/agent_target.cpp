@@ -123,8 +123,10 @@ std::vector<PlacedProbe> AgentTarget::take_lost() {
   return lost;
 }
 
-std::vector<PlacedProbe> AgentTarget::take_off(SignalSet handled) {
-  const std::vector<uint64_t> jumps = faults.with(handled, placed);
+std::vector<PlacedProbe> AgentTarget::take_off(SignalSet handled) { return take_off(faults.with(handled, placed)); }
+
+std::vector<PlacedProbe> AgentTarget::take_off(std::span<const uint64_t> some) {
+  const std::vector<uint64_t> jumps = faults.with(some, placed);
   if (!agent.take_off(jumps)) return {};
   faults.forget(jumps);
   std::vector<PlacedProbe> probes = placed.take_lost(faults.addresses());

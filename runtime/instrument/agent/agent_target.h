@@ -51,8 +51,10 @@ struct AgentTarget {
   // Removes and returns the probes whose jumps have disappeared with the mapping of their file.
   std::vector<PlacedProbe> take_lost();
   // Takes off the jumps over instructions that may raise such signals. Removes and returns their probes. Empty: it is not
-  // possible now.
+  // possible now, or there are none.
   std::vector<PlacedProbe> take_off(SignalSet handled);
+  // The same of these jumps, and of all others of their functions and probes. jumps: sorted.
+  std::vector<PlacedProbe> take_off(std::span<const uint64_t> jumps);
   // Notes why clauses read memory by system calls, if they do. is_said: -v says so with the clauses.
   void note_unsteady(const std::string& why, bool is_said);
   bool owns(pid_t pid) const { return pid == agent.pid() || forked.contains(pid); }

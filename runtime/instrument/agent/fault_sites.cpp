@@ -13,9 +13,14 @@ void FaultSites::add(const AgentSite& site) {
 }
 
 std::vector<uint64_t> FaultSites::with(SignalSet signals, const PlacedProbes& placed) const {
-  std::set<uint64_t> found, functions;
+  std::vector<uint64_t> raising;
   for (const auto& [address, site] : sites_)
-    if ((site.raises & signals) != 0) found.insert(address);
+    if ((site.raises & signals) != 0) raising.push_back(address);
+  return with(raising, placed);
+}
+
+std::vector<uint64_t> FaultSites::with(std::span<const uint64_t> addresses, const PlacedProbes& placed) const {
+  std::set<uint64_t> found(addresses.begin(), addresses.end()), functions;
   for (size_t before = 0; before != found.size();) {
     before = found.size();
     placed.add_all_of(found);

@@ -22,6 +22,8 @@ class FaultSites {
   SignalSet raised() const { return raised_; }
   // Addresses, sorted, of those that raise such signals, and of all that have a function or a probe in common with one of these.
   std::vector<uint64_t> with(SignalSet signals, const PlacedProbes& placed) const;
+  // The same of some addresses.
+  std::vector<uint64_t> with(std::span<const uint64_t> addresses, const PlacedProbes& placed) const;
   void forget(std::span<const uint64_t> addresses);
   std::vector<uint64_t> addresses() const;  // sorted
 

@@ -28,6 +28,8 @@ void YieldedProbes::look(AgentTargets& targets, uint64_t now, std::vector<std::s
     else if (target->answers.is_due(now))
       leave(pid, *target, notes);
     if (!target->agent.is_on() || target->lanes->is_left()) continue;
+    if (looks) yield_disturbed(pid, *target, notes);
+    if (!target->agent.is_on()) continue;
     const uint64_t raised = target->faults.raised();
     if (lost_.empty()) target->agent.note_raised(raised);  // others have the probes by now
     if (raised == 0) continue;
@@ -51,7 +53,23 @@ void YieldedProbes::yield(pid_t pid, AgentTarget& target, uint64_t handled, std:
   std::vector<PlacedProbe> probes = target.take_off(handled);
   if (probes.empty()) return;
   notes.push_back(yielded_text(pid, probes.front().enabled.probe->function, probes.size()));
-  for (PlacedProbe& one : probes) lost_.push_back({std::move(one.enabled), std::string(kRaises)});
+  lose(std::move(probes), kRaises);
+}
+
+void YieldedProbes::yield_disturbed(pid_t pid, AgentTarget& target, std::vector<std::string>& notes) {
+  const std::vector<uint64_t> jumps = target.agent.find_disturbed();
+  if (jumps.empty()) return;
+  std::vector<PlacedProbe> probes;
+  const bool leaves = target.agent.must_leave(jumps);
+  if (!leaves) probes = target.take_off(jumps);
+  if (leaves && target.agent.disable(Mappings::keep)) probes = target.placed.take_lost({});
+  target.agent.clear_children();
+  if (!probes.empty()) notes.push_back(disturbed_text(pid, probes.front().enabled.probe->function, probes.size(), leaves));
+  lose(std::move(probes), kChanged);
+}
+
+void YieldedProbes::lose(std::vector<PlacedProbe> probes, std::string_view why) {
+  for (PlacedProbe& one : probes) lost_.push_back({std::move(one.enabled), std::string(why)});
 }
 
 }  // namespace dvm::runtime

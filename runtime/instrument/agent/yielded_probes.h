@@ -13,7 +13,8 @@ namespace dvm::runtime {
 class YieldedProbes {
  public:
   // Takes off all jumps of processes that are about to unmap or change memory of dvm. If a process is about to handle signals,
-  // takes off the jumps over instructions that may raise these. now: in ns of CLOCK_MONOTONIC.
+  // takes off the jumps over instructions that may raise these. Jumps that uprobes of other tools have disturbed are taken off,
+  // or all of the process if it cannot be watched any more. now: in ns of CLOCK_MONOTONIC.
   void look(AgentTargets& targets, uint64_t now, std::vector<std::string>& notes);
   // The probes of these jumps, which other instruments may take.
   std::vector<LostProbe> take_lost() { return std::exchange(lost_, {}); }
@@ -21,6 +22,8 @@ class YieldedProbes {
  private:
   static void leave(pid_t pid, AgentTarget& target, std::vector<std::string>& notes);
   void yield(pid_t pid, AgentTarget& target, uint64_t handled, std::vector<std::string>& notes);
+  void yield_disturbed(pid_t pid, AgentTarget& target, std::vector<std::string>& notes);
+  void lose(std::vector<PlacedProbe> probes, std::string_view why);
 
   uint64_t looked_ = 0;
   std::vector<LostProbe> lost_;

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 import unittest
+import unittest.mock
 
 import dvmtest
 from dvmtest import program
@@ -131,25 +132,68 @@ class BesideUprobes(dvmtest.PrivilegedTest):
         for target in (one, other, late):
             self.ask(target)
 
+    def place(self, target, code, probe):
+        """A uprobe of another tool, once it lies in the code of the target."""
+        other = subprocess.Popen(["bpftrace", "-e", f"uprobe:{probe} {{ @ = count(); }}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(other.communicate)
+        self.addCleanup(other.kill)
+        self.assertTrue(dvmtest.eventually(code.has_breakpoint, PATIENCE))
+        return other
+
+    def remove(self, target, code, other):
+        other.kill()
+        other.communicate()
+        self.assertTrue(dvmtest.eventually(lambda: not code.has_breakpoint(), PATIENCE))
+
     @unittest.skipUnless(shutil.which("bpftrace"), "bpftrace is not installed")
     def test_a_uprobe_of_another_tool_on_a_jump(self):
-        """A call while both are on would end the program. Once the agent is off, the code is whole, whichever ends first."""
+        """A call within the milliseconds until dvm notices it would end the program. Uprobes take the probe over."""
         for agent_ends_first in (True, False):
             target = self.start()
             agent = dvmtest.start_tracer(self, FUNC, "-x", "backend=agent", "-p", str(target.pid))
             code = dvmtest.Text(target.pid, "/unmapper")
-            other = subprocess.Popen(["bpftrace", "-e", f"uprobe:{self.copy}:func {{ @ = count(); }}"], stdout=subprocess.DEVNULL,
-                                     stderr=subprocess.DEVNULL)
-            self.addCleanup(other.communicate)
-            self.addCleanup(other.kill)
-            self.assertTrue(dvmtest.eventually(code.has_breakpoint, PATIENCE))
-            tracers = [agent, other] if agent_ends_first else [other, agent]
-            for tracer in tracers:
-                tracer.send_signal(signal.SIGINT)
-                tracer.communicate(timeout=PATIENCE)
-                if agent.returncode is not None:
-                    self.ask(target)
+            other = self.place(target, code, f"{self.copy}:func")
+            self.assertTrue(dvmtest.eventually(lambda: code.changed_bytes() == [0xCC], PATIENCE))
+            time.sleep(0.5)  # for the uprobe of dvm
+            self.ask(target)
+            if not agent_ends_first:
+                other.kill()
+                other.communicate()
+                self.ask(target)
+            out, err = self.end(agent)
+            self.assertEqual(out, ["1000" if agent_ends_first else "2000"], err)
+            self.assertIn("1 probe was removed, such as func, because another tool has placed a uprobe on the jump of an agent", err)
+            self.ask(target)
+            if agent_ends_first:
+                self.remove(target, code, other)
             self.assertFalse(code.changed())
+            self.ask(target)
+
+    @unittest.skipUnless(shutil.which("bpftrace"), "bpftrace is not installed")
+    def test_a_uprobe_of_another_tool_on_a_watched_function(self):
+        """In whichever order they come and go, calls of it succeed."""
+        maps = pathlib.Path("/proc/self/maps").read_text().splitlines()
+        own = shutil.copy(next(line.split()[-1] for line in maps if "/libc.so.6" in line), self.folder)
+        for order in ("other agent other agent", "other agent agent other", "agent other other agent", "agent other agent other"):
+            with self.subTest(order), unittest.mock.patch.dict(os.environ, LD_LIBRARY_PATH=str(self.folder)):
+                target = self.start()
+            with self.subTest(order):
+                code = dvmtest.Text(target.pid, own)
+                tracers = {}
+                for name in order.split():
+                    if name == "agent" and name in tracers:
+                        err = self.end(tracers[name])[1]
+                        self.assertEqual("a uprobe on a function that the agent has to watch" in err, order.startswith("agent"), err)
+                    elif name == "agent":
+                        tracers[name] = dvmtest.start_tracer(self, FUNC, "-x", "backend=agent", "-p", str(target.pid))
+                    elif name in tracers:
+                        self.remove(target, code, tracers[name])
+                    else:
+                        tracers[name] = self.place(target, code, f"{own}:munmap")
+                        self.ask(target)
+                        self.assertTrue(dvmtest.eventually(lambda: code.changed_bytes() == [0xCC], PATIENCE))
+                    self.ask(target)
+                self.assertFalse(code.changed())
 
     @unittest.skipUnless(shutil.which("gdb"), "gdb is not installed")
     def test_a_debugger_at_a_jump(self):

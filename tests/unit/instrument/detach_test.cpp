@@ -18,6 +18,7 @@
 #include <string>
 
 #include "common/file_descriptor.h"
+#include "runtime/agent/disturbed_jumps.h"
 #include "runtime/agent/guard.h"
 #include "tests/unit/instrument/threaded_child.h"
 
@@ -181,6 +182,62 @@ TEST_F(DetachTest, RestoresTheRestOfHalfReplacedJumps) {
   EXPECT_FALSE(is_restored(0));
   ASSERT_TRUE(memory_->write(table_[0].address, std::as_bytes(std::span(table_[0].before).first(1))));
   for (size_t i = 0; i < kPatches; i++) EXPECT_TRUE(is_restored(i)) << i;
+}
+
+// A uprobe on the second instruction under a jump.
+TEST_F(DetachTest, RestoresTheRestOfJumpsThatAreReplacedInside) {
+  code_[2] = kTrap, code_[18] = table_[1].before[2], code_[35] = kOther;
+  start();
+  const auto detached = detach_agents(child_->pid(), *memory_, WhichAgents::all);
+  ASSERT_TRUE(detached);
+  EXPECT_EQ(detached->restored, 2);
+  ASSERT_TRUE(memory_->write(table_[0].address + 2, std::as_bytes(std::span(table_[0].before).subspan(2, 1))));
+  EXPECT_TRUE(is_restored(0) && is_restored(1));
+  EXPECT_FALSE(is_restored(2));
+}
+
+TEST_F(DetachTest, FindsJumpsThatUprobesDisturb) {
+  const auto found = [&] {
+    auto memory = AgentMemory::open(getpid());
+    DisturbedJumps jumps;
+    AgentSite site;
+    for (size_t i = 0; i < kPatches; i++) {
+      site.watch = i == 0 ? inside::Watch::munmap : inside::Watch::nothing;
+      jumps.add(table_[i], site);
+    }
+    std::vector<uint64_t> all = jumps.find(*memory);
+    EXPECT_EQ(jumps.must_leave(all), !all.empty() && all[0] == table_[0].address);
+    return all;
+  };
+  EXPECT_EQ(found(), std::vector<uint64_t>());
+  code_[16] = kTrap;
+  EXPECT_EQ(found(), std::vector<uint64_t>{table_[1].address});
+  code_[16] = table_[1].before[0], code_[0] = kTrap;
+  EXPECT_EQ(found(), (std::vector<uint64_t>{table_[0].address, table_[1].address}));
+  std::memcpy(code_, table_[0].before, kBytes);  // somebody has taken it off
+  code_[16] = kOther;
+  EXPECT_EQ(found(), std::vector<uint64_t>());
+}
+
+TEST_F(DetachTest, FindsDisturbedJumpsOfManyPagesInTurn) {
+  constexpr size_t kPages = 300;
+  void* const begin = mmap(nullptr, kPages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  auto memory = AgentMemory::open(getpid());
+  DisturbedJumps jumps;
+  inside::Patch patch = table_[0];
+  for (size_t i = 0; i < kPages; i++) {
+    patch.address = reinterpret_cast<uint64_t>(begin) + i * kPage;
+    std::memcpy(static_cast<char*>(begin) + i * kPage, patch.after, kBytes);
+    jumps.add(patch, AgentSite());
+  }
+  static_cast<unsigned char*>(begin)[(kPages - 1) * kPage] = kTrap;
+  size_t turns = 1;
+  while (turns < kPages && jumps.find(*memory).empty()) turns++;
+  EXPECT_GT(turns, 1);
+  EXPECT_LT(turns, 10);
+  jumps.remove(std::vector<uint64_t>{patch.address});
+  for (size_t i = 0; i < 2 * turns; i++) EXPECT_TRUE(jumps.find(*memory).empty());
+  munmap(begin, kPages * kPage);
 }
 
 TEST_F(DetachTest, UnmapsWhatNoJumpLeadsTo) {
