@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -29,7 +30,10 @@ IN_THREAD = "(agent, in the traced thread"
 class HeapTest(AgentTest):
     def run_on(self, script, command, *options):
         environment = dict(dvmtest.ENV, LIBRARY=LIBRARY)
-        result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-x", "ringsize=64m", *options, "-n", script, "-c", command, env=environment, timeout=PATIENCE)
+        with tempfile.NamedTemporaryFile("r") as output:  # of dvm: in a pipe, lines of the program would come between
+            result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-x", "ringsize=64m", *options, "-o", output.name, "-n", script, "-c", command,
+                                 env=environment, timeout=PATIENCE)
+            result.stdout += output.read()
         self.assertEqual(result.returncode, 0, result.stderr)
         return result
 
