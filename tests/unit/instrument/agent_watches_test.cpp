@@ -52,25 +52,11 @@ class AgentWatches : public testing::Test {
 TEST_F(AgentWatches, BeginAtFunctionsOfTheCLibrary) {
   const Sites sites = planner_.watches_of(getpid());
   constexpr std::pair<const char*, Watch> kAll[] = {
-      {"prctl", Watch::prctl},
-      {"clone", Watch::clone},
-      {"syscall", Watch::syscall},
-      {"arch_prctl", Watch::arch_prctl},
-      {"mmap", Watch::mmap},
-      {"munmap", Watch::munmap},
-      {"mprotect", Watch::mprotect},
-      {"mremap", Watch::mremap},
-      {"madvise", Watch::madvise},
-      {"posix_madvise", Watch::madvise},
-      {"shmat", Watch::shmat},
-      {"process_madvise", Watch::process_madvise},
-      {"sigaction", Watch::sigaction},
-      {"mlockall", Watch::mlockall},
-      {"pkey_mprotect", Watch::munmap},
-      {"remap_file_pages", Watch::munmap},
-      {"execve", Watch::exec},
-      {"execveat", Watch::exec},
-      {"fexecve", Watch::exec},
+      {"prctl", Watch::prctl},           {"clone", Watch::clone},         {"syscall", Watch::syscall},
+      {"arch_prctl", Watch::arch_prctl}, {"sigaction", Watch::sigaction}, {"mlockall", Watch::mlockall},
+      {"execve", Watch::exec},           {"execveat", Watch::exec},       {"fexecve", Watch::exec},
+#define DVM_MEMORY_FUNCTION(function, call, presence) {#function, Watch::function},
+#include "runtime/agent/inside/memory_functions.def"
   };
   for (const auto& [name, watch] : kAll) {
     if (address_of(name) == 0) continue;  // an older library
