@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <bitset>
 #include <cstring>
-#include <set>
 
 #include "runtime/code/file_symbols.h"
 #include "runtime/code/frame_index.h"
@@ -225,16 +224,12 @@ bool ModuleCode::is_entered(const Window& window) const {
 }
 
 void ModuleCode::find_entered(std::vector<Window>& windows) const {
-  look_by_jumps(windows);
-  look_by_names(windows);
-  look_by_tables(windows);
-}
-
-void ModuleCode::look_by_jumps(std::vector<Window>& windows) const {
   for (const FileSegment& segment : segments_) {
     look_far(segment, windows);
     for (Window& window : windows) look_near(segment, window);
   }
+  look_by_names(windows);
+  look_by_tables(windows);
 }
 
 void ModuleCode::look_far(const FileSegment& segment, std::vector<Window>& windows) const {
@@ -272,25 +267,8 @@ const RestartableSequences& ModuleCode::restarts() const {
 
 const std::vector<SystemCallSite>& ModuleCode::system_calls() const {
   const auto decode_at = [this](uint64_t offset, uint64_t size) { return decode_anew({offset, size, size}); };
-  if (system_calls_) return *system_calls_;
-  system_calls_ = find_system_calls(naming(), decode_at);
-  look_into_calls(*system_calls_);
+  if (!system_calls_) system_calls_ = find_system_calls(naming(), decode_at);
   return *system_calls_;
-}
-
-// A jump to a system call itself brings a number of its own. Tables and computed jumps are not looked at: of all that may be a
-// table, some seem to lead there.
-void ModuleCode::look_into_calls(std::vector<SystemCallSite>& calls) const {
-  std::vector<Window> windows;
-  for (const SystemCallSite& one : calls)
-    if (one.is_beside) windows.push_back({{one.begin(), one.end - one.begin(), 0}, one.offset});
-  if (windows.empty()) return;
-  look_by_jumps(windows);
-  std::set<uint64_t> entered;
-  for (const auto& [function, last, is_led_to] : windows)
-    if (is_led_to || is_named_inside({function.offset, last - function.offset + 1})) entered.insert(last);
-  for (SystemCallSite& one : calls)
-    if (one.is_beside && entered.contains(one.offset)) one.is_entered = true, one.is_beside = false, one.number.reset();
 }
 
 // By addresses as the file has them.

@@ -90,11 +90,9 @@ class ModuleCode {
   NamingFile naming() const { return {file_, segments_, data_, dynamic_, frame_index_, is_fixed_}; }
   const NamedCode& names() const;
   const RestartableSequences& restarts() const;
-  void look_into_calls(std::vector<SystemCallSite>& calls) const;
   FunctionCode decode_anew(const FunctionExtent& function) const;
   bool is_named(uint64_t begin, uint64_t last) const;
   const std::vector<std::vector<JumpReach>>& computed() const;
-  void look_by_jumps(std::vector<Window>& windows) const;
   void look_by_names(std::vector<Window>& windows) const;
   void look_by_tables(std::vector<Window>& windows) const;
   bool has_go_note(uint64_t offset, uint64_t size) const;

@@ -218,7 +218,6 @@ class SystemCallFinder {
     }
     made.number = function_->number_at(begin);
     made.is_beside = function_->is_beside(begin);
-    made.end = sweep_->offset() + size;
     found_.push_back(made);
   }
 

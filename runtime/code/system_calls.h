@@ -2,7 +2,7 @@
 // Finds the system calls that code makes: instructions `syscall`, `sysenter` and `int $0x80`, and the number of the call:
 //
 //   mov $0xb, %eax     the number; is_beside: no instruction in between, and no jump in between either
-//   syscall            is_entered: a jump from another function leads here, and brings a number of its own
+//   syscall
 //
 // Their bytes are sought at every offset. Most of what is found lies inside of other instructions, as the instructions of the
 // function around it show. Where no function is known, or its instructions are not, the bytes count as a system call of any
@@ -26,10 +26,6 @@ struct SystemCallSite {
   std::optional<uint32_t> number{};  // what %eax holds there, if that is certain
   bool is_beside = false;            // `mov $number, %eax` of five bytes ends at the instruction, and no jump leads to it
   bool is_of_32_bits = false;        // it enters the kernel as programs of 32 bits do, whose numbers are others
-  bool is_entered = false;           // it would be beside, but code of another function may jump to it
-  uint64_t end = 0;                  // of its function, in the file; 0: not known
-
-  uint64_t begin() const { return is_beside ? offset - 5 : offset; }  // of that mov
 };
 
 // True if the first bytes are those of such an instruction.

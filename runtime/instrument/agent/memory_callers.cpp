@@ -88,8 +88,6 @@ class CallerFinder {
     for (const SystemCallSite& call : code.system_calls()) {
       if (call.is_of_32_bits) {
         refuse(fmt::format("{} makes 32-bit system calls", object.name));
-      } else if (call.is_entered) {
-        refuse(fmt::format("{} jumps to a system call of another function", object.name));
       } else if (call.number) {
         add_known(object, call);
       } else if (glibc.makes_any(call)) {
@@ -101,6 +99,7 @@ class CallerFinder {
   }
 
   void add_known(const MappedObject& object, const SystemCallSite& call) {
+    constexpr uint64_t kMoveBytes = 5;
     switch (memory_effect(*call.number)) {
       case MemoryEffect::none:
         return;
@@ -110,7 +109,7 @@ class CallerFinder {
       case MemoryEffect::starts:
         if (!call.is_beside)
           return refuse(fmt::format("{} makes system call {} by instructions that cannot be watched", object.name, *call.number));
-        found_.all.push_back({object.open_path, call.begin(), call.behind, call.number});
+        found_.all.push_back({object.open_path, call.offset - kMoveBytes, call.behind, call.number});
     }
   }
 

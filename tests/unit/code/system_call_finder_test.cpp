@@ -41,13 +41,6 @@ CALLING(given, "mov %rdi, %rax\n syscall");
 CALLING(as_32_bits, "mov $91, %eax\n int $0x80");
 CALLING(as_interrupt, "int $3");
 CALLING(inside, "mov $0x050f, %eax\n mov $0x80cd340f, %ecx");
-// Reached from elsewhere: by a jump, a short one, and a pointer.
-CALLING(led_to, "mov $1, %eax\n scf_led_to_call: syscall");
-CALLING(leads, "test %rdi, %rdi\n je 1f\n mov $11, %eax\n jmp scf_led_to_call\n 1:");
-CALLING(led_near, "mov $1, %eax\n scf_led_near_call: syscall");
-CALLING(leads_near, "mov $11, %eax\n test %rdi, %rdi\n je scf_led_near_call");
-CALLING(named, "mov $1, %eax\n scf_named_call: syscall");
-asm(".pushsection .data.rel.ro, \"aw\"\n.balign 8\n.quad scf_named_call\n.popsection");
 // Not known to unwinders, and without a symbol that says how long it is.
 asm(".pushsection .text\n.type scf_bare, @function\nscf_bare: mov $11, %eax\n syscall\n ret\n.popsection");
 asm(".pushsection .text\n.type scf_bare_inside, @function\nscf_bare_inside: mov %sil, 5(%rdi,%rcx)\n ret\n"
@@ -114,16 +107,6 @@ TEST_F(SystemCallFinderTest, IsNotCertainOfOthers) {
   EXPECT_EQ(twice[1].number, std::nullopt);
 }
 
-TEST_F(SystemCallFinderTest, IsNotCertainWhereCodeOfElsewhereLeads) {
-  for (const char* name : {"led_to", "led_near", "named"}) {
-    const SystemCallSite call = only(name);
-    EXPECT_TRUE(call.is_entered) << name;
-    EXPECT_EQ(call.number, std::nullopt) << name;
-    EXPECT_FALSE(call.is_beside) << name;
-  }
-  EXPECT_FALSE(only("beside").is_entered);
-}
-
 TEST_F(SystemCallFinderTest, KnowsThoseOf32Bits) {
   EXPECT_TRUE(only("as_32_bits").is_of_32_bits);
   EXPECT_TRUE(in("as_interrupt").empty());
@@ -185,8 +168,6 @@ TEST_F(SystemCallFinderTest, FindsThoseOfTheLibrary) {
   for (const uint32_t number : {SYS_mmap, SYS_munmap, SYS_mprotect, SYS_brk})
     EXPECT_EQ(count_beside(**linker, number), 1) << number;
   EXPECT_GT((*library)->system_calls().size(), 300);
-  for (const ModuleCode* one : {library->get(), linker->get()})
-    EXPECT_TRUE(std::ranges::none_of(one->system_calls(), &SystemCallSite::is_entered));
   const auto returns = [](const SystemCallSite& one) { return one.number == SYS_rt_sigreturn; };
   EXPECT_EQ(std::ranges::count_if((*library)->system_calls(), returns), 1);
 }
