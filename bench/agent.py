@@ -4,7 +4,8 @@
 usage: agent.py DVM [ROUNDS]      (needs a C compiler)
 
 A row gives the median and the quartiles of the rounds, each with the function at four addresses. uprobes and bpftrace need root.
-The column "by hand" is the same work by a stub in programs/called.c, and its first row a jump to a stub that does nothing.
+The column "by hand" is the same work by a stub in programs/called.c, and its first row a jump to a stub that does nothing. "two rdtsc" are
+the two readings of the clock that a latency needs, and nothing else.
 The program calls func(), of some 5 ns, and has frame pointers. Other tracers that work in the traced thread follow, with what recording the call adds:
 uftrace, a fast tracepoint of gdb, LTTng-UST.
 """
@@ -71,6 +72,8 @@ def ways_of(dvm, name, is_root):
     ways = {}
     if name in BY_HAND:
         ways["by hand"] = lambda program: cost([program, str(FAST), BY_HAND[name]])
+    if name == "entry to return":  # a part of which the processor decides alone
+        ways["two rdtsc"] = lambda program: cost([program, str(FAST), "clock"])
     if script:
         ways["agent"] = lambda program: by_dvm(dvm, script, program, "agent")
     if script and is_root:
@@ -99,7 +102,7 @@ def added_costs(ways, programs, rounds):
 
 
 def compare(dvm, rounds):
-    columns = ("by hand", "agent", "uprobe", "bpftrace")
+    columns = ("two rdtsc", "by hand", "agent", "uprobe", "bpftrace")
     print(f"{'added ns a call':22}" + "".join(f" {column:>24}" for column in columns))
     with tempfile.TemporaryDirectory(prefix="dvm-bench-") as folder:
         programs = build_programs(folder)

@@ -1,12 +1,12 @@
 // Calls func("hello DTrace", a copy of it on the heap) CALLS times, and prints the median time of a call over pieces of some thousand calls.
 //
-// usage: called CALLS [none | jump | count | predicate | latency [PAUSE]]
+// usage: called CALLS [none | jump | count | predicate | clock | latency [PAUSE]]
 //
 // PAUSE: us between two pieces, in which a tracer reads what the calls have recorded. The thread does not sleep meanwhile.
 //
 // func() is that of lab/validate/called_function.h, with PAD bytes before it. The second argument places jumps in it, to stubs
 // written by hand, each of which does the least that its clause needs: a jump and the replaced instructions, `@ = count()`, a
-// false predicate on the argument, `quantize` of the time from entry to return.
+// false predicate on the argument, two readings of the time stamp counter, `quantize` of the time from entry to return.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 #define TEXT_OF(x) TEXT(x)
 
 int func(const char* text, const char* copy);
-extern char jump_stub[], count_stub[], predicate_stub[], entry_stub[], return_stub[];
+extern char jump_stub[], count_stub[], predicate_stub[], clock_stub[], entry_stub[], return_stub[];
 static __thread uint64_t count __asm__("stub_count") __attribute__((used)), began __asm__("stub_began") __attribute__((used));
 static __thread uint64_t times[65] __asm__("stub_times") __attribute__((used));
 
@@ -41,6 +41,10 @@ __asm__(
     "predicate_stub: cmp $1, %rdi\n"
     "jne jump_stub\n"
     "jmp count_stub\n"
+    ".p2align 6\n"
+    "clock_stub: rdtsc\n"
+    "rdtsc\n"
+    "jmp jump_stub\n"
     ".p2align 6\n"
     "entry_stub: rdtsc\n"  // neither register has an argument here
     "shl $32, %rdx\n"
@@ -81,7 +85,8 @@ static void place(const char* stub) {
   static const struct {
     const char* name;
     char* to;
-  } stubs[] = {{"jump", jump_stub}, {"count", count_stub}, {"predicate", predicate_stub}, {"latency", entry_stub}};
+  } stubs[] = {
+      {"jump", jump_stub}, {"count", count_stub}, {"predicate", predicate_stub}, {"clock", clock_stub}, {"latency", entry_stub}};
   for (size_t i = 0; i < sizeof stubs / sizeof stubs[0]; i++)
     if (strcmp(stub, stubs[i].name) == 0) jump((char*)func, stubs[i].to);
   if (strcmp(stub, "latency") == 0) jump(return_of_func(), return_stub);
