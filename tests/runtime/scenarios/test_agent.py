@@ -15,7 +15,7 @@ import unittest
 import dvmtest
 from dvmtest import DVM, ENV, Text, program
 
-CYCLES = int(os.environ.get("DVM_HARM_CYCLES", "20"))  # ./bootstrap torture has 1000
+CYCLES = int(os.environ.get("DVM_HARM_CYCLES", "8" if dvmtest.SANITIZED else "20"))  # ./bootstrap torture has 1000
 PATIENCE = 30  # seconds: a loaded machine is slow, not wrong
 LIBRARY = str(pathlib.Path(program("torture")).parent / "liblate_library.so")
 NOBODY = 65534
