@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <string_view>
 
 namespace dvm::runtime {
 namespace {
@@ -151,6 +152,23 @@ bool is_doubtful(CodeBytes code) {
   if (code.size() < 2) return false;
   if (code[0] == 0x0f) return code[1] == 0x05 || code[1] == 0x34;
   return std::find(kFirst.begin(), kFirst.end(), code[0]) != kFirst.end();
+}
+
+// Compares bytes: unwinders and debuggers recognize the first form in the same way.
+bool is_signal_return(CodeBytes code, uint64_t offset) {
+  constexpr std::string_view kBegin = "\xf3\x0f\x1e\xfa", kCall = "\x0f\x05";  // endbr64, syscall
+  constexpr std::array<std::string_view, 2> kNumber = {{{"\x48\xc7\xc0\x0f\0\0\0", 7}, {"\xb8\x0f\0\0\0", 5}}};  // mov $15
+  const auto holds = [&](uint64_t at, std::string_view wanted) {
+    if (at > code.size() || code.size() - at < wanted.size()) return false;
+    return std::ranges::equal(code.subspan(at, wanted.size()), wanted, {}, {},
+                              [](char one) { return static_cast<unsigned char>(one); });
+  };
+  const auto begins = [&](uint64_t at) {
+    return std::ranges::any_of(kNumber, [&](auto one) { return holds(at, one) && holds(at + one.size(), kCall); });
+  };
+  if (begins(offset) || (holds(offset, kBegin) && begins(offset + kBegin.size()))) return true;
+  const auto ends = [&](auto one) { return offset >= one.size() && holds(offset - one.size(), one) && holds(offset, kCall); };
+  return std::ranges::any_of(kNumber, ends);
 }
 
 const MachineInstruction* FunctionCode::at(uint64_t offset) const {

@@ -36,6 +36,15 @@ unsigned expected_ns(FiringCost cost);
 // decides.
 bool is_doubtful(CodeBytes code);
 
+// True if the instruction at `offset` belongs to code that only calls rt_sigreturn(2). Every signal handler returns there,
+// whatever the C library or the runtime of the language calls it. code: what lies around it, too.
+bool is_signal_return(CodeBytes code, uint64_t offset);
+// Why no uprobe or breakpoint lies there: the kernel delivers pending signals at each return from a trap, before this handler has
+// ended.
+inline constexpr const char* kNestsHandlers =
+    "signal handlers return there, and signals that arrive during the trap would nest them until their stack is full; "
+    "syscall::rt_sigreturn:entry fires at the same time";
+
 // The next instruction to run after this one.
 enum class Flow : uint8_t {
   next,

@@ -25,6 +25,7 @@ constexpr std::string_view kEntered = "a branch from elsewhere may lead into its
 constexpr std::string_view kOverlaps = "another probe lies in its first five bytes";
 constexpr std::string_view kHasSymbol = "another symbol lies in its first five bytes";
 constexpr std::string_view kNoRelay = "there are no five bytes to replace where it returns";
+constexpr std::string_view kSignalReturn = "unwinders recognize the return from signal handlers by its bytes";
 constexpr std::string_view kSeveral = "a clause asks for arg0, and several jumps lead to one return";
 constexpr std::string_view kNoExits = "no instruction leaves the function";
 
@@ -138,6 +139,8 @@ std::string_view AgentPlanner::refusal_of(const Candidate& candidate) {
   if (!candidate.window.refusal.empty()) return candidate.window.refusal;
   const uint32_t replaced = candidate.relays.empty() ? kJumpBytes : kShortJumpBytes;
   if (crosses_page(candidate.window_address(), replaced)) return kCrossesPage;
+  for (uint64_t at = candidate.window_offset(); at < candidate.window_offset() + candidate.window.length; at++)
+    if (is_signal_return(candidate.code->file(), at)) return kSignalReturn;
   return has_symbol_inside(candidate) ? kHasSymbol : std::string_view();
 }
 

@@ -169,6 +169,7 @@ uint32_t BreakpointPlanner::only_exit(const UprobeSite& site) {
 std::string_view BreakpointPlanner::harm_at(const UprobeSite& site) {
   const auto file = files_.open(site.path);
   if (file == nullptr) return "its file cannot be read, so it is not known what a breakpoint there would do";
+  if (is_signal_return(file->file(), site.offset + site.behind)) return kNestsHandlers;
   if (!file->is_restartable(site.offset + site.behind)) return {};
   return "it lies in a restartable sequence (rseq), which a breakpoint would interrupt each time it starts again";
 }

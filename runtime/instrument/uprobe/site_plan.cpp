@@ -152,6 +152,7 @@ class SitePlanner {
     if (!instruction) return kUnknown;
     if (file->is_restartable(place.offset)) return kRestarts;
     if (instruction->is_misread) return kMisread;
+    if (is_signal_return(file->file(), place.offset)) return kNestsHandlers;
     if (instruction->saves_flags) return instruction->flow == Flow::elsewhere ? kLeaksFlags : kSavesFlags;
     if (instruction->is_repeated) return kRepeats;
     const bool is_inside = place.site->inside || place.site->behind != 0;  // choose_entry() knows what moved entries keep

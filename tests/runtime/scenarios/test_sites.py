@@ -152,6 +152,44 @@ class Stepped(dvmtest.PrivilegedTest):
                 self.assertEqual({count for _, count in rows}, {"10"})
 
 
+class SignalReturns(dvmtest.PrivilegedTest):
+    """Code that only returns from signal handlers, by any name, gets no probe: signals that arrive at a trap there would nest handlers."""
+
+    SOURCE = """
+        #include <signal.h>
+        #include <stdio.h>
+        #include <sys/syscall.h>
+        #include <unistd.h>
+        void leave(void);
+        __asm__(".type leave, @function; leave: mov $15, %eax; syscall; .size leave, . - leave");
+        struct { void (*handler)(int); unsigned long flags; void (*restorer)(void); unsigned long mask; } action;
+        volatile int handled;
+        void handle(int number) { handled += number == SIGUSR2; }
+        int main(void) {
+          action.handler = handle, action.flags = 0x04000000, action.restorer = leave;
+          syscall(SYS_rt_sigaction, SIGUSR2, &action, 0, 8);
+          signal(SIGUSR1, handle);
+          for (int i = 0; i < 10; i++) raise(SIGUSR1), raise(SIGUSR2);
+          return printf("handled %d\\n", handled) < 0;
+        }
+    """
+
+    def test_each_is_left_out(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "returns")
+            build = [os.environ["DVM_CC"], "-O1", "-x", "c", "-", "-o", path]
+            subprocess.run(build, input=self.SOURCE, text=True, check=True)
+            for backend, why in (("uprobe", "signal handlers return there"), ("breakpoint", "signal handlers return there"),
+                                 ("agent", "unwinders recognize the return from signal handlers|an instruction that enters the kernel")):
+                for function in ("libc.so.6:__restore_rt:entry", "a.out:leave:entry", "a.out:leave:0", "a.out:leave:5"):
+                    with self.subTest(backend=backend, function=function):
+                        result = dvm("run", "-Z", "-v", "-x", f"backend={backend}", "-n", f"pid$target:{function},pid$target:a.out:handle:entry {{ @[probefunc] = count(); }}",
+                                     "-c", path)
+                        self.assertIn("handled 10", result.stdout)
+                        self.assertEqual(re.findall(r"^ +(\w+) +(\d+)$", result.stdout, re.M), [("handle", "20")], result.stderr)
+                        self.assertRegex(result.stderr, why)
+
+
 class Vectors(dvmtest.PrivilegedTest):
     """The kernel mistakes some vector instructions for jumps. Probes on them are left out, and the program computes the right results."""
 

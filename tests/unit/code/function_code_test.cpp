@@ -23,6 +23,9 @@ ASSEMBLED(vectors,
           "movdqa %xmm0, (%rdi)\n por %xmm0, %xmm1\n jg . + 2\n ret\n")
 ASSEMBLED(strings, "rep movsb\n repne scasb\n repe cmpsb\n rep stosq\n movsb\n pause\n popcnt %eax, %eax\n rep ret\n")
 ASSEMBLED(flags, "pushfq\n pushfw\n popfq\n lahf\n push %rax\n syscall\n sysenter\n")
+ASSEMBLED(signal_returns,
+          "mov $15, %rax\n syscall\n mov $15, %eax\n syscall\n endbr64\n mov $15, %rax\n syscall\n"
+          "mov $14, %eax\n syscall\n mov $15, %eax\n ret\n syscall\n")
 ASSEMBLED(loop, "xor %eax, %eax\n 1: inc %eax\n cmp %edi, %eax\n jne 1b\n ret\n")
 ASSEMBLED(into_an_instruction, "mov $0x11223344, %eax\n jmp into_an_instruction_begin + 1\n")
 ASSEMBLED(no_code, "push %rbp\n .byte 0x06\n ret\n")
@@ -61,6 +64,16 @@ TEST(FunctionCode, KnowsWhatSavesFlags) {
   std::vector<bool> saves;
   for (const MachineInstruction& one : decode_function(flags()).instructions) saves.push_back(one.saves_flags);
   EXPECT_THAT(saves, ElementsAre(true, true, false, false, false, true, false));
+}
+
+TEST(FunctionCode, KnowsReturnsFromSignalHandlers) {
+  std::vector<bool> returns;
+  for (const MachineInstruction& one : decode_function(signal_returns()).instructions)
+    returns.push_back(is_signal_return(signal_returns(), one.offset));
+  EXPECT_THAT(returns, ElementsAre(true, true, true, true, true, true, true, false, false, false, false, false));
+  EXPECT_FALSE(is_signal_return(signal_returns(), 1));
+  EXPECT_FALSE(is_signal_return(signal_returns(), signal_returns().size() + 1));
+  EXPECT_FALSE(is_signal_return({}, 0));
 }
 
 TEST(FunctionCode, KnowsWhatTheKernelEmulates) {
