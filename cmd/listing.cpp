@@ -208,9 +208,10 @@ int list_probes(runtime::Handle& handle, const std::vector<const dif::Program*>&
 }
 
 std::string placement_text(const runtime::Placement& placement) {
-  std::string text = placement.backend.empty()
-                         ? "no backend: " + placement.reason
-                         : fmt::format("backend {} ({}), engine {}", placement.backend, placement.by, placement.engine);
+  std::string text = !placement.backend.empty()
+                         ? fmt::format("backend {} ({}), engine {}", placement.backend, placement.by, placement.engine)
+                     : placement.others.empty() ? "no backend: " + placement.reason
+                                                : "no backend";
   if (!placement.engine_problem.empty()) text += fmt::format("; not llvm: {}", placement.engine_problem);
   for (const auto& [name, reason] : placement.others) text += fmt::format("; not {}: {}", name, reason);
   return text;

@@ -13,6 +13,10 @@ bool is_same(const Placement& a, const Placement& b) {
          a.others == b.others;
 }
 
+void add_others(std::vector<PassedOver> others, Placement& placement) {
+  for (PassedOver& other : others) placement.others.emplace_back(std::move(other.name), std::move(other.reason));
+}
+
 }  // namespace
 
 Placement placement_of(const EcbPlan& plan, const Probe& probe, const BackendList& backends) {
@@ -21,15 +25,16 @@ Placement placement_of(const EcbPlan& plan, const Probe& probe, const BackendLis
   for (const auto& backend : backends) {
     Answer answer = backend->answer(plan, probe);
     if (!answer.is_taken()) {
-      placement.others.emplace_back(backend->name(), answer.reason);
+      if (answer.others.empty()) answer.others.push_back({std::string(backend->name()), answer.reason});
       if (placement.reason.empty()) placement.reason = std::move(answer.reason);
+      add_others(std::move(answer.others), placement);
       continue;
     }
     placement.backend = backend->name();
     placement.by = std::move(answer.by);
     placement.engine = std::move(answer.engine);
     placement.reason.clear();
-    for (PassedOver& other : answer.others) placement.others.emplace_back(std::move(other.name), std::move(other.reason));
+    add_others(std::move(answer.others), placement);
     break;
   }
   return placement;
@@ -38,7 +43,8 @@ Placement placement_of(const EcbPlan& plan, const Probe& probe, const BackendLis
 Placement placement_of(const Ecb& ecb, const BackendList& backends) {
   Placement placement = placement_of(*ecb.plan, *ecb.probe, backends);
   placement.clause = ecb.plan->clause;
-  if (placement.engine.empty()) placement.engine = ecb.code->engine, placement.engine_problem = ecb.code->problem;
+  if (!placement.backend.empty() && placement.engine.empty())
+    placement.engine = ecb.code->engine, placement.engine_problem = ecb.code->problem;
   return placement;
 }
 

@@ -41,9 +41,10 @@ std::string_view Instruments::refusal(const Instrument& instrument, const Probe&
 
 Answer Instruments::answer(const Probe& probe, unsigned clause) const {
   Answer answer;
+  const auto left_out = left_out_.find(&probe);
   for (const auto& [instrument, aside] : all_) {
     const std::string_view refusal = this->refusal(*instrument, probe);
-    if (refusal.empty() && !answer.is_taken()) {
+    if (refusal.empty() && !answer.is_taken() && left_out == left_out_.end()) {
       const ClauseWay way = instrument->way(probe, clause);
       answer.by = way.by, answer.engine = way.engine;
       if (!way.in_dvm.empty()) answer.others.push_back({"in the traced thread", std::string(way.in_dvm)});
@@ -51,7 +52,7 @@ Answer Instruments::answer(const Probe& probe, unsigned clause) const {
       answer.others.push_back({std::string(instrument->name()), refusal.empty() ? aside : std::string(refusal)});
     }
   }
-  if (!answer.is_taken()) answer.reason = kNoInstrument;
+  if (!answer.is_taken()) answer.reason = left_out != left_out_.end() ? left_out->second : kNoInstrument;
   return answer;
 }
 
@@ -65,16 +66,23 @@ void Instruments::activate(Instrument& instrument) {
 Merges* Instruments::merges() const { return active_.size() > 1 ? active_.back()->abilities().merges : nullptr; }
 
 Status Instruments::enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
+  forget_refused(probes);
+  std::vector<std::vector<EnabledProbe>> shares = shares_of(probes, &refused);
+  return enable_shares(0, shares, refused);
+}
+
+std::vector<std::vector<EnabledProbe>> Instruments::shares_of(std::span<const EnabledProbe> probes,
+                                                              std::vector<Refused>* refused) {
   std::vector<std::vector<EnabledProbe>> shares(all_.size());
   for (const EnabledProbe& probe : probes) {
     const auto taker =
         std::find_if(all_.begin(), all_.end(), [&](const ListedInstrument& one) { return one.instrument->takes(*probe.probe); });
-    if (taker == all_.end())
-      refused.push_back({probe.probe, kNoInstrument});
-    else
+    if (taker != all_.end())
       shares[static_cast<size_t>(taker - all_.begin())].push_back(probe);
+    else if (refused != nullptr)
+      refused->push_back({probe.probe, kNoInstrument});
   }
-  return enable_shares(0, shares, refused);
+  return shares;
 }
 
 Status Instruments::enable_shares(size_t from, std::vector<std::vector<EnabledProbe>>& shares, std::vector<Refused>& refused) {
@@ -86,6 +94,7 @@ Status Instruments::enable_shares(size_t from, std::vector<std::vector<EnabledPr
     std::vector<Refused> its;
     if (Status status = enable_share(i, shares[i], its); !status) return status;
     if (all_[i].instrument->passes_on()) pass_on(i, shares, its);
+    note_refused(*all_[i].instrument, its);
     refused.insert(refused.end(), its.begin(), its.end());
   }
   return {};
@@ -104,8 +113,10 @@ Status Instruments::enable_share(size_t number, std::vector<EnabledProbe>& share
   std::vector<Refused> out;
   const size_t left = std::erase_if(share, [&](const EnabledProbe& one) {
     const std::string* reason = reason_of(one);
-    if (reason != nullptr) out.push_back({one.probe, *reason});
-    return reason != nullptr;
+    if (reason == nullptr) return false;
+    out.push_back({one.probe, *reason});
+    passed_[{all_[number].instrument.get(), one.probe}] = status.error().message;
+    return true;
   });
   if (left == 0) return status;
   refused = std::move(out);
@@ -127,14 +138,30 @@ void Instruments::pass_on(size_t from, std::vector<std::vector<EnabledProbe>>& s
   });
 }
 
+// The instrument's own reason is known already if the probes are left out for that of an earlier one.
+void Instruments::note_refused(const Instrument& instrument, std::span<const Refused> refused) {
+  for (const Refused& one : refused) {
+    passed_.try_emplace({&instrument, one.probe}, one.reason);
+    left_out_[one.probe] = one.reason;
+  }
+}
+
+void Instruments::forget_refused(std::span<const EnabledProbe> probes) {
+  if (passed_.empty()) return;
+  for (const EnabledProbe& one : probes) {
+    for (const ListedInstrument& entry : all_) passed_.erase({entry.instrument.get(), one.probe});
+    left_out_.erase(one.probe);
+  }
+}
+
 void Instruments::preview(std::span<const EnabledProbe> probes) {
-  for (const ListedInstrument& one : all_) {
-    std::vector<EnabledProbe> share;
-    std::copy_if(probes.begin(), probes.end(), std::back_inserter(share),
-                 [&](const EnabledProbe& its) { return one.instrument->takes(*its.probe); });
+  forget_refused(probes);
+  std::vector<std::vector<EnabledProbe>> shares = shares_of(probes);
+  for (size_t i = 0; i < all_.size(); i++) {
     std::vector<Refused> refused;
-    if (one.instrument->passes_on()) one.instrument->preview(share, refused);
-    for (Refused& its : refused) passed_[{one.instrument.get(), its.probe}] = std::move(its.reason);
+    all_[i].instrument->preview(shares[i], refused);
+    if (all_[i].instrument->passes_on()) pass_on(i, shares, refused);
+    note_refused(*all_[i].instrument, refused);
   }
 }
 

@@ -77,18 +77,23 @@ class Instruments final : public FollowsProcesses,
     std::string aside;
   };
   void activate(Instrument& instrument);
+  // The probes by the instrument that takes them. refused: those that none takes, or null.
+  std::vector<std::vector<EnabledProbe>> shares_of(std::span<const EnabledProbe> probes, std::vector<Refused>* refused = nullptr);
   Status enable_shares(size_t from, std::vector<std::vector<EnabledProbe>>& shares, std::vector<Refused>& refused);
   void move_lost(size_t from, std::span<const LoadedIn> loads);
   Status enable_share(size_t number, std::vector<EnabledProbe>& share, std::vector<Refused>& refused);
   void pass_on(size_t from, std::vector<std::vector<EnabledProbe>>& shares, std::vector<Refused>& refused);
+  void note_refused(const Instrument& instrument, std::span<const Refused> refused);
+  void forget_refused(std::span<const EnabledProbe> probes);
   std::string_view refusal(const Instrument& instrument, const Probe& probe) const;
 
   bool is_replay_;
   std::vector<ListedInstrument> all_;
   std::vector<Instrument*> active_;
   std::vector<std::string> notes_;
-  // Probes that an instrument has passed on to those after it, and why.
+  // Probes that an instrument has refused or passed on to those after it, and why.
   std::map<std::pair<const Instrument*, const Probe*>, std::string> passed_;
+  std::map<const Probe*, std::string> left_out_;  // those of these that no instrument makes fire
 };
 
 }  // namespace dvm::runtime

@@ -70,8 +70,7 @@ std::vector<LiveInstrument> make_live_instruments(const dif::Options& options) {
   const bool may_break = may_use_breakpoints(options);
   if (by_breakpoints) {
     if (may_break) instruments.push_back({std::move(breakpoints), ""});
-    instruments.push_back(
-        {std::move(uprobes), is_chosen(chosen) ? "-x backend=breakpoint" : "BPF needs CAP_BPF and CAP_PERFMON"});
+    instruments.push_back({std::move(uprobes), is_chosen(chosen) ? "-x backend=breakpoint" : kNoRights});
   } else {
     instruments.push_back({std::move(uprobes), chosen == kAgent ? "-x backend=agent" : ""});
     if (may_break)

@@ -17,6 +17,7 @@
 #include "common/regular_file.h"
 #include "runtime/code/function_code.h"
 #include "runtime/instrument/uprobe/shield.h"
+#include "runtime/instrument/uprobe/uprobe.h"
 #include "runtime/process/process.h"
 
 namespace dvm::runtime {
@@ -162,6 +163,13 @@ Status attach_uprobes(std::span<UprobeSet* const> sets, std::vector<UprobeLink>&
     detach(links, first);
     for (UprobeSet* set : sets) set->leave_out(left_out);
   }
+}
+
+bool may_use_bpf() { return may_load_programs(); }
+
+void refuse_without_rights(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
+  if (probes.empty() || may_use_bpf()) return;
+  for (const EnabledProbe& one : probes) refused.push_back({one.probe, kNoRights});
 }
 
 // For each uprobe of a link, the kernel takes a lock that all processes share. Threads that close large links at once hand it to

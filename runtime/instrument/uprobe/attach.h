@@ -48,6 +48,9 @@ struct UprobeLink {
 // kernel.
 Status attach_uprobes(std::span<UprobeSet* const> sets, std::vector<UprobeLink>& links, std::vector<Refused>& refused);
 
+// Refuses all of these if this process may not use BPF.
+void refuse_without_rights(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
+
 // Takes the probes of all links off, from this one on.
 void detach(std::vector<UprobeLink>& links, size_t first = 0);
 

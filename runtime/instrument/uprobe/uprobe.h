@@ -44,6 +44,7 @@ std::unique_ptr<CountingInstrument> make_counting_instrument();
 
 // True if this process has the kernel features and privileges that the instrument needs.
 bool may_use_bpf();
+constexpr const char* kNoRights = "BPF needs CAP_BPF and CAP_PERFMON";
 
 // Why the instrument refuses a probe; empty: it takes it. It takes uprobe sites, tracepoints and timers on every CPU.
 inline std::string_view uprobe_refusal(const Probe& probe) {

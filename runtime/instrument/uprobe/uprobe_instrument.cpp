@@ -60,6 +60,10 @@ class UprobeInstrument final : public CountingInstrument,
   std::string_view name() const override { return "uprobe"; }
   std::string_view refusal(const Probe& probe) const override { return uprobe_refusal(probe); }
 
+  void preview(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
+    refuse_without_rights(probes, refused);
+  }
+
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
     if (probes.empty()) return {};
     forget_ended();
@@ -141,7 +145,6 @@ class UprobeInstrument final : public CountingInstrument,
 
   uint64_t drops() const override { return ring_ ? ring_->drops() : 0; }
   uint64_t drops_on(uint32_t cpu) const override { return ring_ && cpu < kCpuCounters ? ring_->drops(cpu) : 0; }
-
   uint64_t missed_returns() const override { return losses_.count(); }
 
   uint64_t count_of(const Probe& probe) const override {
@@ -487,8 +490,6 @@ class UprobeInstrument final : public CountingInstrument,
 };
 
 }  // namespace
-
-bool may_use_bpf() { return may_load_programs(); }
 
 std::unique_ptr<Instrument> make_uprobe_instrument(UprobeOptions options) { return std::make_unique<UprobeInstrument>(options); }
 

@@ -263,6 +263,41 @@ class BesideAnAgent(Unprivileged):
         self.assertEqual(rows, {"inside": "200", "outside": "400"})
 
 
+class Placements(Unprivileged):
+    """What -v says of a probe that the agent refuses, as the next instruction is jumped to."""
+    CODE = ".globl cramped, main\n cramped: nop\n 1: dec %edi\n jnz 1b\n ret\n main: mov $3, %edi\n call cramped\n xor %eax, %eax\n ret\n .type cramped, @function\n .size cramped, main - cramped\n"
+    PROBE = "pid$target:cramped:cramped:entry"
+
+    def setUp(self):
+        self.program = str(self.folder / "cramped")
+        subprocess.run(["gcc", "-x", "assembler", "-", "-o", self.program], input=self.CODE, text=True, check=True, stderr=subprocess.DEVNULL)
+
+    def placed(self, prefix, *options):  # the placement by run -v and by list -v
+        run = self.run_as(prefix, "run", "-q", "-v", *options, "-n", f"{self.PROBE} {{ @ = count(); }} tick-1s {{ exit(0); }}", "-c", self.program)
+        listed = self.run_as(prefix, "list", "-v", *options, self.PROBE, "-c", self.program)
+        return re.search(r"cramped:entry: (.*)", run.stderr)[1] if "cramped:entry: " in run.stderr else run.stderr, re.search(r"\t((?:no )?backend.*)", listed.stdout)[1]
+
+    def test_no_instrument_is_named_if_none_is_left(self):
+        for prefix in (as_user(), as_user("sys_ptrace")):
+            for options in ([], ["-x", "backend=agent"]):
+                run, listed = self.placed(prefix, "-x", "breakpoints=off", *options)
+                self.assertRegex(run, r"^no backend; not agent: .*; not uprobe: .*CAP_BPF and CAP_PERFMON")
+                self.assertRegex(listed, r"^no backend; not agent: .*; not uprobe: BPF needs CAP_BPF and CAP_PERFMON$")
+
+    def test_a_listing_names_no_uprobe_that_is_not_permitted(self):
+        self.assertRegex(self.placed(as_user(), "-x", "backend=uprobe")[1], r"^no backend; not agent: -x backend=uprobe; not uprobe: BPF needs CAP_BPF and CAP_PERFMON")
+
+    def test_breakpoints_are_named_where_they_are_used(self):
+        for line in self.placed(as_user()) if self.users_may else ():
+            self.assertRegex(line, r"^backend local \(breakpoint\), engine interp; not agent: .*; not uprobe: BPF needs")
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_uprobes_are_named_where_they_are_used(self):
+        for options in ([], ["-x", "breakpoints=off"]):
+            for line in self.placed([], "-x", "backend=agent", *options):
+                self.assertRegex(line, r"^backend local \(uprobe\), engine interp; not agent: ")
+
+
 class Endings(Unprivileged):
     def test_a_process_that_exits_while_it_starts_threads(self):
         for turn in range(20):

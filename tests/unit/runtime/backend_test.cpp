@@ -36,14 +36,18 @@ class Picky final : public Instrument {
   bool passes_on() const override { return !unfit.empty(); }
   void preview(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
     for (const EnabledProbe& one : probes)
-      if (one.probe->function == unfit) refused.push_back({one.probe, "no window"});
+      if (one.probe->function == unfit)
+        refused.push_back({one.probe, "no window"});
+      else if (one.probe->function == forbidden)
+        refused.push_back({one.probe, "not permitted"});
   }
 
   bool is_for_others(const Probe&) const override { return is_special; }
 
   std::vector<std::string> enabled;
   bool is_special = false;
-  std::string unfit;  // the function of probes that it refuses once it sees their code
+  std::string unfit;      // the function of probes that it refuses once it sees their code
+  std::string forbidden;  // and of those that it does not pass on
 
  private:
   std::string name_, function_;
@@ -107,6 +111,33 @@ TEST(Instruments, AnswerSaysWhatIsPassedOn) {
     EXPECT_EQ(answer.others[0].name, "first");
     EXPECT_EQ(answer.others[0].reason, "no window");
     EXPECT_EQ(two.second->enabled.size(), is_enabled ? 1U : 0U);
+  }
+}
+
+// The second refuses it, too. It does not pass probes on, so the third is not asked.
+TEST(Instruments, AnswerSaysWhatIsLeftOut) {
+  for (const bool is_enabled : {true, false}) {
+    Two two;
+    two.first->unfit = two.second->forbidden = "f";
+    two.all.add(std::make_unique<Picky>("third", ""), "it is slow");
+    const Probe f = probe_on("f"), g = probe_on("g");
+    const std::vector<EnabledProbe> probes{{&f, {}}, {&g, {}}};
+    std::vector<Refused> refused;
+    if (is_enabled) {
+      ASSERT_TRUE(two.all.enable(probes, refused));
+    } else {
+      two.all.preview(probes);
+    }
+    const Answer answer = two.all.answer(f, 0);
+    EXPECT_FALSE(answer.is_taken());
+    EXPECT_EQ(answer.reason, "not permitted");
+    std::vector<std::string> reasons;
+    for (const PassedOver& other : answer.others) reasons.push_back(other.name + ": " + other.reason);
+    EXPECT_THAT(reasons, ElementsAre("first: no window", "second: not permitted", "third: it is slow"));
+    EXPECT_EQ(two.all.answer(g, 0).by, "second");
+    two.second->forbidden = "";
+    two.all.preview(probes);
+    EXPECT_EQ(two.all.answer(f, 0).by, "second");
   }
 }
 
