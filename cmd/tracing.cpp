@@ -379,9 +379,9 @@ void add_run_options(CLI::App& command, TracingOptions& options) {
 }
 
 // Rows are sorted and their addresses resolved before anything is printed. The live view has the terminal for itself.
-std::function<std::shared_ptr<void>()> end_shown(const TracingOptions& given) {
+std::function<std::shared_ptr<void>(const char*)> end_shown(const TracingOptions& given) {
   if (given.exports.live) return nullptr;
-  return [] { return std::make_shared<WaitMessage>("preparing the results"); };
+  return [](const char* what) { return std::make_shared<WaitMessage>(what); };
 }
 
 TraceOutcome trace(const TracingOptions& given, const dif::Options& options, const OpenSource& open, const MakePrograms& make) {

@@ -180,15 +180,24 @@ Status Handle::go(std::vector<Refused>& refused) {
   return {};
 }
 
+std::shared_ptr<void> Handle::Impl::show_end(const char* what) const { return config.show_end ? config.show_end(what) : nullptr; }
+
+// The kernel needs seconds to remove tens of thousands of uprobes.
+void Handle::Impl::turn_off() {
+  const std::shared_ptr<void> shown = show_end("removing probes");
+  const MonotonicTime now = read_clock(CLOCK_MONOTONIC);
+  for (const auto& backend : backends)
+    if (OwnProbes* own = backend->own_probes()) own->end_firings(now);
+  for (const auto& backend : backends) backend->disable();
+}
+
 Status Handle::stop() {
+  constexpr const char* kPreparing = "preparing the results";
   Impl& impl = *impl_;
   if (impl.is_stopped || !impl.is_running) return impl.failure;
   impl.is_stopped = true;
-  if (impl.config.show_end) impl.consumer.hold_until_flush(impl.config.show_end());
-  const MonotonicTime now = read_clock(CLOCK_MONOTONIC);
-  for (const auto& backend : impl.backends)
-    if (OwnProbes* own = backend->own_probes()) own->end_firings(now);
-  for (const auto& backend : impl.backends) backend->disable();
+  impl.turn_off();
+  impl.consumer.hold_until_flush(impl.show_end(kPreparing));
   impl.drain();
   impl.collector.take_all();  // trunc(), clear() and printa() so far mean what was aggregated before END, whose records come last
   for (const auto& backend : impl.backends)
@@ -212,7 +221,7 @@ Status Handle::stop() {
   if (unknown_files > 0) impl.consumer.notice(unknown_files_text(unknown_files));
   impl.consumer.print_exit(exit_status());
   impl.fail(impl.collector.flush());
-  const std::shared_ptr<void> shown = impl.config.exporter && impl.config.show_end ? impl.config.show_end() : nullptr;
+  const std::shared_ptr<void> shown = impl.config.exporter ? impl.show_end(kPreparing) : nullptr;
   impl.exports.publish_last();
   return impl.failure;
 }

@@ -60,6 +60,8 @@ struct Handle::Impl {
 
   bool accounts() const { return config.cost != vm::CostPolicy::none; }
   Status turn_on(std::vector<Refused>& refused);
+  void turn_off();
+  std::shared_ptr<void> show_end(const char* what) const;
   void start_rates();
   void tell_notes();
   void tell_engine_problem();

@@ -34,12 +34,12 @@ TEST(Handle, ExitEndsTheFiringButEndRuns) {
 TEST(Handle, TheEndIsShownUntilItsOutputIsWritten) {
   Session session;
   std::string events;
-  session.show_end([&] {
-    events += "shown after '" + session.out() + "'";
-    return std::shared_ptr<void>(nullptr, [&](void*) { events += ", taken away before '" + session.out() + "'"; });
+  session.show_end([&](const char* what) {
+    events += what + (" after '" + session.out()) + "'";
+    return std::shared_ptr<void>(nullptr, [&](void*) { events += ", taken away before '" + session.out() + "'; "; });
   });
   session.run({clause("END", {print("end")}), clause("BEGIN", {exit_with(0)})});
-  EXPECT_EQ(events, "shown after '', taken away before ''");
+  EXPECT_EQ(events, "removing probes after '', taken away before ''; preparing the results after '', taken away before ''; ");
   EXPECT_EQ(session.out(), "end\n");
 }
 

@@ -85,7 +85,7 @@ class Session {
     config_.translates_at_once = true;
     return *this;
   }
-  Session& show_end(std::function<std::shared_ptr<void>()> show) {
+  Session& show_end(std::function<std::shared_ptr<void>(const char*)> show) {
     config_.show_end = std::move(show);
     return *this;
   }

@@ -66,9 +66,10 @@ struct HandleConfig {
   std::shared_ptr<RecordReader> record_reader;
   // Receives the aggregations as metrics, at aggrate and at the end. May be null.
   std::shared_ptr<Exporter> exporter;
-  // Called when tracing ends, for example to show a notice while rows are sorted and addresses are resolved. The returned object
-  // is destroyed before the first output. May be null.
-  std::function<std::shared_ptr<void>()> show_end;
+  // Called when tracing ends, once before probes are removed, and again before rows are sorted and addresses are resolved, for
+  // example to show a notice with the text. The returned object is destroyed when that is done, and before the first output. May
+  // be null.
+  std::function<std::shared_ptr<void>(const char* what)> show_end;
   vm::CostPolicy cost = vm::CostPolicy::none;
   bool is_timed = true;    // an account has the times of a sample of firings; false: only counts
   bool is_replay = false;  // firings come from a recording, and no process is read
