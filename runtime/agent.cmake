@@ -14,6 +14,7 @@ dvm_library(agent COLD
   agent/abandon.cpp
   agent/aborted_sequence.cpp
   agent/address_space.cpp
+  agent/agent_mapping.cpp
   agent/agent_placing.cpp
   agent/agent_process.cpp
   agent/agent_removal.cpp
@@ -67,7 +68,7 @@ dvm_library(agent COLD
   agent/unstopped.cpp)
 add_custom_target(dvm_inside_code DEPENDS ${DVM_INSIDE_CODE})
 add_dependencies(dvm_agent dvm_inside_code)
-dvm_alone(agent/agent_process.cpp agent/aggregation_code.cpp agent/code_area.cpp agent/code_writes.cpp agent/fork_guard.cpp agent/frame_rows.cpp agent/guard.cpp agent/inside_code.cpp agent/lane_code.cpp agent/lookup_code.cpp agent/patches.cpp agent/record_code.cpp agent/remote_calls.cpp agent/semaphore_code.cpp
+dvm_alone(agent/agent_mapping.cpp agent/agent_process.cpp agent/aggregation_code.cpp agent/code_area.cpp agent/code_writes.cpp agent/fork_guard.cpp agent/frame_rows.cpp agent/guard.cpp agent/inside_code.cpp agent/lane_code.cpp agent/lookup_code.cpp agent/patches.cpp agent/record_code.cpp agent/remote_calls.cpp agent/semaphore_code.cpp
   agent/remote_room.cpp agent/site_code.cpp agent/stack_code.cpp agent/stopped_process.cpp agent/tail_code.cpp agent/text_code.cpp)
 set_source_files_properties(agent/inside_code.cpp PROPERTIES OBJECT_DEPENDS ${DVM_INSIDE_CODE}
   COMPILE_DEFINITIONS DVM_INSIDE_CODE="${DVM_INSIDE_CODE}" SKIP_PRECOMPILE_HEADERS ON)
