@@ -13,10 +13,12 @@
 
 #include "runtime/agent/agent_process.h"
 #include "runtime/agent/code_area.h"
+#include "runtime/agent/detach.h"
 #include "runtime/agent/file_data.h"
 #include "runtime/agent/inside_code.h"
 #include "runtime/agent/lasting_memory.h"
 #include "runtime/agent/mapping_plan.h"
+#include "runtime/agent/remote_room.h"
 #include "runtime/agent/site_room.h"
 #include "runtime/agent/target_check.h"
 #include "runtime/agent/unfit_sites.h"
@@ -137,11 +139,11 @@ MappingPlan AgentProcess::plan_for(const std::vector<Area>& areas) {
 // By the link of its descriptor; one that has the whole size.
 void AgentProcess::open_data_file() {
   const std::string name = fmt::format("/memfd:{}{}", kRemoteTextBegins, tracer_pid());
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", context_.pid), error)) {
-    std::error_code unread;
-    if (!std::filesystem::read_symlink(entry.path(), unread).string().starts_with(name)) continue;
-    FileDescriptor file(::open(entry.path().c_str(), O_RDWR | O_CLOEXEC));
+  std::error_code error, unread;
+  std::filesystem::directory_iterator one(fmt::format("/proc/{}/fd", context_.pid), error);
+  for (; !error && one != std::filesystem::directory_iterator(); one.increment(error)) {
+    if (!std::filesystem::read_symlink(one->path(), unread).string().starts_with(name)) continue;
+    FileDescriptor file(::open(one->path().c_str(), O_RDWR | O_CLOEXEC));
     struct stat status {};
     if (file && fstat(file.get(), &status) == 0 && static_cast<uint64_t>(status.st_size) == data_bytes())
       data_file_ = std::move(file);
@@ -174,34 +176,65 @@ Status AgentProcess::map(std::vector<Area>& areas, const BeginData& begin) {
     bool are_held = false;
     const auto at_wait = [&] {
       if (std::exchange(are_held, true)) return open_data_file(), true;
-      return static_cast<bool>(stopped->hold_all());
+      if (stopped->hold_all()) return true;
+      // The thread unmaps it from where it waits: if dvm is killed, it goes on to the mapping by which all is found.
+      unmap_unwritten(*stopped, plan, has_data);
+      return false;
     };
-    if (Status called = make_remote_calls(*stopped, memory_, calls, at_wait, planned); !called) return called;
+    has_mapped_ = true;
+    if (Status called = make_remote_calls(*stopped, memory_, calls, at_wait, planned); !called) {
+      // By the same thread, since another may be what does not stop; unless it is still in the code of these calls.
+      if (remote_pieces(context_.pid, memory_).empty()) unmap_unwritten(*stopped, plan, has_data);
+      return called;
+    }
   }
   const Mapped mapped = find_mapped(areas);
   const bool is_begun = has_data || begin_data(begin);
   if (!is_begun || !mapped.data) data_file_ = FileDescriptor();
   if (is_data_mapped() && mapped.areas) return {};
-  unmap_unwritten(plan, has_data);
+  if (auto stopped = StoppedProcess::stop(context_.pid)) {
+    stopped->prefer_waiting();
+    unmap_unwritten(*stopped, plan, has_data);
+  }
   return Error{"the process may not map the memory that the agent needs"};
 }
 
-// What the process has mapped, if it could not map all.
-void AgentProcess::unmap_unwritten(const MappingPlan& plan, bool keeps_data) {
+// What the process has mapped, if it could not map all. Its first thread unmaps it.
+void AgentProcess::unmap_unwritten(StoppedProcess& stopped, const MappingPlan& plan, bool keeps_data) {
+  const uint64_t data = context_.data;
+  if (!keeps_data) data_file_ = FileDescriptor();
   const auto mappings = mappings_of(context_.pid);
-  auto stopped = StoppedProcess::stop(context_.pid);
-  if (!mappings || !stopped) return;
-  const UnwrittenMappings its = unwritten_of(memory_, *mappings, context_.data, plan);
+  if (!mappings) return;
+  const UnwrittenMappings its = unwritten_of(memory_, *mappings, data, plan);
   std::vector<AddressRange> ranges = its.code;
   if (!keeps_data) {
     ranges.insert(ranges.end(), its.around.begin(), its.around.end());
-    const MemoryMapping* data = mapping_at(*mappings, context_.data);
+    const MemoryMapping* mapped = mapping_at(*mappings, data);
     const std::string name = fmt::format("{}{} ", kDataName, tracer_pid());
-    if (data != nullptr && data->range.begin == context_.data && (data->path + " ").starts_with(name))
-      ranges.push_back(data->range);
-    data_file_ = FileDescriptor();
+    if (mapped != nullptr && mapped->range.begin == data && (mapped->path + " ").starts_with(name))
+      ranges.push_back(mapped->range);
   }
-  if (!ranges.empty()) unmap_ranges(*stopped, memory_, ranges);
+  if (!ranges.empty()) unmap_ranges(stopped, memory_, ranges);
+}
+
+// Nothing is on.
+void AgentProcess::unmap_all() {
+  detach_all();
+  data_file_ = FileDescriptor();
+  own_ = {};
+  guard_.reset();
+  locks_.clear();
+}
+
+void AgentProcess::detach_all() {
+  (void)detach_agents(context_.pid, memory_, WhichAgents::of_this_tracer, tracer_pid(), Mappings::unmap);
+}
+
+void AgentProcess::unmap_left(uint64_t now) {
+  constexpr uint64_t kBetween = 500'000'000;
+  if (unmappings_ == 0 || is_on_ || is_data_mapped() || now - unmapped_ < kBetween) return;
+  unmapped_ = now, unmappings_--;
+  work_unstopped(context_.pid, [&] { detach_all(); });
 }
 
 // The program may get ENOMEM later for what the agent takes.

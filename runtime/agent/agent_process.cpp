@@ -133,7 +133,15 @@ void AgentProcess::write_area(Area& area) {
 
 Status AgentProcess::enable(std::vector<AgentSite>& sites, const BeginData& begin) {
   if (is_abandoned_) return Error{"the agent was removed from it"};
-  return unstopped(context_.pid, [&] { return enable_all(sites, begin); });
+  return unstopped(context_.pid, [&] {
+    constexpr int kUnmappings = 20;
+    const bool has_data = is_data_mapped();
+    Status enabled = enable_all(sites, begin);
+    if (!has_data && !is_on_ && is_data_mapped()) unmap_all();
+    if (!is_data_mapped() && has_mapped_) unmappings_ = kUnmappings;
+    if (!is_data_mapped()) context_.armed = context_.data = 0;
+    return enabled;
+  });
 }
 
 Status AgentProcess::enable_all(std::vector<AgentSite>& sites, const BeginData& begin) {

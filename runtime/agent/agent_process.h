@@ -95,6 +95,8 @@ class AgentProcess {
   // watched. Returns why they do not; empty: they do. now: ns of CLOCK_MONOTONIC.
   std::string_view begin_steady(SteadyProposals::FindUnwatched find_unwatched);
   void refresh_steady(uint64_t now);
+  // Unmaps what a failed enable() has left because a thread did not stop. For some seconds after that, now and then.
+  void unmap_left(uint64_t now);
   // Why they have stopped to do so; empty: they have not.
   std::string_view steady_problem() const { return steady_ ? std::string_view(steady_->problem()) : steady_end_; }
 
@@ -128,7 +130,9 @@ class AgentProcess {
   Status map(std::vector<Area>& areas, const BeginData& begin);
   bool begin_data(const BeginData& begin) const;
   static MappingPlan plan_for(const std::vector<Area>& areas);
-  void unmap_unwritten(const MappingPlan& plan, bool keeps_data);
+  void unmap_unwritten(StoppedProcess& stopped, const MappingPlan& plan, bool keeps_data);
+  void unmap_all();
+  void detach_all();
   void write_area(Area& area);
   struct Waiting;
   struct Placing;
@@ -170,6 +174,9 @@ class AgentProcess {
   std::optional<AgentGuard> guard_;
   JumpLocks locks_;
   bool is_on_ = false, is_abandoned_ = false;
+  bool has_mapped_ = false;                      // or tried to
+  int unmappings_ = 0;                           // further attempts to unmap what is left of an agent that has placed nothing
+  uint64_t unmapped_ = 0;                        // the time of the last one
   bool is_ordered_ = order_memory_of_threads();  // and dvm can do that
   bool has_semaphores_ = false;                  // of forked children, too
   std::set<inside::Watch> watched_;

@@ -54,7 +54,7 @@ void AgentProcess::take_refused_off(StoppedProcess& stopped, std::span<const Jum
 }
 
 Status AgentProcess::disable(Mappings mappings) {
-  if (!is_on_ && (own_.count == 0 || mappings == Mappings::keep)) return {};
+  if (!is_on_ && (!has_mapped_ || mappings == Mappings::keep)) return {};
   const auto detached = unstopped(context_.pid, [&] {
     auto done = detach_agents(context_.pid, memory_, WhichAgents::of_this_tracer, tracer_pid(), mappings);
     if (context_.follows != 0)

@@ -99,7 +99,8 @@ bool may_lead_on(CodePages& code, const inside::Patch& patch) {
 // One stop puts the code back. Threads that are in a stub then leave it, so that a later one can unmap it.
 class Removal {
  public:
-  Removal(pid_t pid, const AgentMemory& memory, std::vector<FoundAgent>& agents) : memory_(memory), agents_(agents) {
+  Removal(pid_t pid, const AgentMemory& memory, std::vector<FoundAgent>& agents, pid_t ended)
+      : memory_(memory), agents_(agents), ended_(ended) {
     kept_ = kept_unwinders(pid, memory);
     std::erase_if(kept_, [&](const KeptUnwinder& one) {
       return std::any_of(agents.begin(), agents.end(), [&](const FoundAgent& its) { return its.range.begin == one.code.begin; });
@@ -120,11 +121,11 @@ class Removal {
       if (Status lowered = lower_semaphores(*stopped, memory_, table); !lowered) return lowered.error();
     restored_ += restore_all(*stopped, memory_, patches_);
     stopped->end_waits(pieces);
-    const bool is_used = may_unmap && are_used(*stopped, memory_, agents_);
+    const bool is_used = may_unmap && are_used(*stopped, memory_, agents_, 0, ended_);
     const bool is_kept = is_used && has_unwinder();
     if (!is_used) restore_unwinders();
     if (!is_kept) note_restored();
-    return may_unmap && !is_used && !stopped->has_joined() && !leads_on() && unmap_agents(*stopped, memory_, agents_);
+    return may_unmap && !is_used && !stopped->has_joined() && !leads_on() && unmap_agents(*stopped, memory_, agents_, ended_);
   }
   size_t restored() const { return restored_; }
 
@@ -165,6 +166,7 @@ class Removal {
 
   const AgentMemory& memory_;
   std::vector<FoundAgent>& agents_;
+  pid_t ended_;                     // see unmap_agents()
   std::vector<KeptUnwinder> kept_;  // of others
   std::vector<inside::Patch> patches_;
   std::set<uint64_t> semaphores_;  // addresses of their tables
@@ -214,19 +216,19 @@ void take_jumps_off(pid_t pid, const AgentMemory& memory, pid_t tracer, std::spa
 
 Result<Detached> detach_agents(pid_t pid, const AgentMemory& memory, WhichAgents which, pid_t tracer, Mappings mappings) {
   std::vector<FoundAgent> agents = find_agents(pid, memory);
-  const bool cleans = mappings == Mappings::unmap && which != WhichAgents::of_this_tracer;
-  bool has_work = cleans && !orphaned_ranges(pid, memory).empty();
+  const bool may_unmap = mappings == Mappings::unmap, cleans = may_unmap && which != WhichAgents::of_this_tracer;
+  const pid_t ended = may_unmap && which == WhichAgents::of_this_tracer ? tracer : 0;
+  bool has_work = may_unmap && !orphaned_ranges(pid, memory, ended).empty();
   std::erase_if(agents, [&](const FoundAgent& one) { return !is_wanted(one, which, tracer); });
   Detached detached;
   for (const FoundAgent& agent : agents) {
     disarm(memory, agent);
     detached.agents += agent.header.patches != 0;
-    has_work |= agent.header.patches != 0 || (mappings == Mappings::unmap && has_mappings(agent));
+    has_work |= agent.header.patches != 0 || (may_unmap && has_mappings(agent));
   }
   const bool is_only_code = !has_work && cleans && !remote_pieces(pid, memory).empty();  // maybe of a dvm that is at work
   if (!has_work && !is_only_code) return detached;
-  const bool may_unmap = mappings == Mappings::unmap;
-  Removal removal(pid, memory, agents);
+  Removal removal(pid, memory, agents, ended);
   const auto removed = removal.attempt(pid, may_unmap);
   if (!removed && is_only_code) return detached;
   if (!removed) return removed.error();

@@ -68,7 +68,7 @@ UnwrittenMappings unwritten_of(const AgentMemory& memory, const std::vector<Memo
   return found;
 }
 
-std::vector<AddressRange> orphaned_ranges(pid_t pid, const AgentMemory& memory) {
+std::vector<AddressRange> orphaned_ranges(pid_t pid, const AgentMemory& memory, pid_t ended) {
   std::vector<AddressRange> found;
   const auto mappings = mappings_of(pid);
   if (!mappings) return found;
@@ -79,7 +79,8 @@ std::vector<AddressRange> orphaned_ranges(pid_t pid, const AgentMemory& memory) 
     if (!one.path.starts_with(kDataName) || looked++ >= kMostLooked) continue;
     const pid_t tracer = std::atoi(one.path.c_str() + kDataName.size());
     const auto plan = plan_in(memory, one.range, tracer);
-    if (is_traced_by(tracer, plan)) continue;
+    const bool has_given_up = plan && tracer == ended;
+    if (!has_given_up && is_traced_by(tracer, plan)) continue;
     const UnwrittenMappings its = unwritten_of(memory, *mappings, one.range.begin, plan.value_or(MappingPlan{}));
     add(its.code);
     const auto refers_to_it = [&](const FoundAgent& agent) { return agent.header.data == one.range.begin; };

@@ -47,7 +47,8 @@ struct UnwrittenMappings {
 UnwrittenMappings unwritten_of(const AgentMemory& memory, const std::vector<MemoryMapping>& mappings, uint64_t data,
                                const MappingPlan& plan);
 
-// All memory that killed tracers have left without a header. A data mapping comes after the mappings that its plan names.
-std::vector<AddressRange> orphaned_ranges(pid_t pid, const AgentMemory& memory);
+// All memory that killed tracers have left without a header. A data mapping comes after the mappings that its plan names. ended:
+// a tracer that lives, and that has taken its agent off the process; 0: none.
+std::vector<AddressRange> orphaned_ranges(pid_t pid, const AgentMemory& memory, pid_t ended = 0);
 
 }  // namespace dvm::runtime

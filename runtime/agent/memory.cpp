@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -19,6 +20,12 @@ Result<AgentMemory> AgentMemory::open(pid_t pid) {
 }
 
 bool AgentMemory::read(uint64_t address, std::span<std::byte> to) const noexcept { return read_at(file_.get(), address, to); }
+
+// There is an error if the address is not mapped.
+bool AgentMemory::is_gone() const noexcept {
+  char byte = 0;
+  return ::pread(file_.get(), &byte, sizeof byte, 0) == 0;
+}
 
 bool AgentMemory::write(uint64_t address, std::span<const std::byte> from) const noexcept {
   return write_at(file_.get(), address, from);

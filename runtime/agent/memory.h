@@ -22,6 +22,9 @@ class AgentMemory {
   bool read(uint64_t address, std::span<std::byte> to) const noexcept;
   bool write(uint64_t address, std::span<const std::byte> from) const noexcept;
 
+  // True once the process has executed another program, or has ended.
+  bool is_gone() const noexcept;
+
   template <class T>
   bool read_object(uint64_t address, T& to) const noexcept {
     return read(address, std::as_writable_bytes(std::span(&to, 1)));

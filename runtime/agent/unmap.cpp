@@ -74,10 +74,10 @@ bool clear_remote_code(const StoppedProcess& process, const AgentMemory& memory)
 }
 
 // With what no header refers to.
-std::vector<AddressRange> all_ranges(pid_t pid, const AgentMemory& memory, std::span<const FoundAgent> agents) {
+std::vector<AddressRange> all_ranges(pid_t pid, const AgentMemory& memory, std::span<const FoundAgent> agents, pid_t ended) {
   std::vector<FoundAgent> known(agents.begin(), agents.end());
   std::erase_if(known, [](const FoundAgent& one) { return !has_mappings(one); });
-  std::vector<AddressRange> ranges = orphaned_ranges(pid, memory);
+  std::vector<AddressRange> ranges = orphaned_ranges(pid, memory, ended);
   const std::vector<AddressRange> theirs = ranges_of(pid, known);
   ranges.insert(ranges.end(), theirs.begin(), theirs.end());
   return ranges;
@@ -87,25 +87,26 @@ std::vector<AddressRange> all_ranges(pid_t pid, const AgentMemory& memory, std::
 
 bool has_mappings(const FoundAgent& agent) { return agent.header.bytes != 0; }
 
-bool are_used(const StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents, size_t but) {
-  const std::vector<AddressRange> ranges = all_ranges(process.pid(), memory, agents);
+bool are_used(const StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents, size_t but,
+              pid_t ended) {
+  const std::vector<AddressRange> ranges = all_ranges(process.pid(), memory, agents, ended);
   const auto has_firing = [&](const FoundAgent& one) { return has_mappings(one) && has_taken_lane(process, memory, one.header); };
   return !ranges.empty() && (std::any_of(agents.begin(), agents.end(), has_firing) || may_execute(process, memory, ranges, but));
 }
 
-bool unmap_agents(StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents) {
-  const std::vector<AddressRange> ranges = all_ranges(process.pid(), memory, agents);
+bool unmap_agents(StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents, pid_t ended) {
+  const std::vector<AddressRange> ranges = all_ranges(process.pid(), memory, agents, ended);
   if (ranges.empty() && remote_pieces(process.pid(), memory).empty()) return true;
   if (shares_memory(process.pid()) || restricts_calls(process)) return false;
   if (!clear_remote_code(process, memory)) return false;
   if (ranges.empty()) return true;
-  return unmap_ranges(process, memory, ranges) && all_ranges(process.pid(), memory, agents).empty();
+  process.prefer_waiting();
+  return unmap_ranges(process, memory, ranges) && all_ranges(process.pid(), memory, agents, ended).empty();
 }
 
 bool unmap_ranges(StoppedProcess& process, const AgentMemory& memory, std::span<const AddressRange> ranges) {
   std::vector<RemoteCall> calls;
   for (const AddressRange& one : ranges) calls.push_back({kMunmap, {one.begin, one.end - one.begin, 0, 0, 0, 0}});
-  process.prefer_waiting();
   return static_cast<bool>(make_remote_calls(process, memory, calls, [] { return false; }));
 }
 

@@ -21,11 +21,12 @@ namespace dvm::runtime {
 // True if the header of the agent names mappings. Of these, only those that are still as it says are unmapped.
 bool has_mappings(const FoundAgent& agent);
 // All threads stand still. More threads than `but` execute their code, or may go on with it, or one has taken a lane.
-bool are_used(const StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents, size_t but = 0);
+bool are_used(const StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents, size_t but = 0,
+              pid_t ended = 0);
 // Unmaps the agents and what killed tracers have left without a header, as far as no thread uses it. All threads stand still.
-// False: something stays.
-bool unmap_agents(StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents);
-// Lets the process unmap ranges in this order. False: no thread could be led there.
+// ended: a living tracer counts as one of these. False: something stays.
+bool unmap_agents(StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents, pid_t ended = 0);
+// Lets the first thread of the process unmap ranges in this order. False: it could not be led there.
 bool unmap_ranges(StoppedProcess& process, const AgentMemory& memory, std::span<const AddressRange> ranges);
 
 }  // namespace dvm::runtime

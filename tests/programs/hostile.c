@@ -4,6 +4,8 @@
 //                time with the pointer of the fault in a call of take()
 //   threads N M  N threads that come and go, M (50; at most 400) at a time, each with all signals blocked, and take() 100 times
 //   checks N     checks the bytes of take() N times: "same", or "changed" as long as somebody traces it
+//   vforks N     waits for a line while a thread looks how much memory the process has. As soon as that is more, the thread waits
+//                for a child by vfork(2), N ms. A further argument: as soon as the first thread leaves its read(2)
 //   shares N     N children that share its memory (vfork), each calls take() and ends
 //   clones N     calls take() N times beside a child that shares its memory and thread pointer, and does the same
 //   forks N      calls take() until a signal handler that interrupts it has forked N times; the children return from the handler
@@ -133,6 +135,58 @@ static void shares(long count) {
     ended += WIFEXITED(status) && WEXITSTATUS(status) == 3;
   }
   printf("%ld ended\n", ended);
+}
+
+// As the kernel says it, in pages.
+static long mapped_pages(int statm) {
+  char text[64] = "";
+  return pread(statm, text, sizeof text - 1, 0) > 0 ? atol(text) : 0;
+}
+
+static void wait_for_more(void) {
+  enum { kMore = 60 };  // than a heap that begins
+  const int statm = open("/proc/self/statm", O_RDONLY);
+  const long before = mapped_pages(statm);
+  while (mapped_pages(statm) < before + kMore) continue;
+}
+
+// The number of the system call that the first thread is in; 0 also while it runs.
+static int call_of_first_thread(void) {
+  static int calls = -1;
+  if (calls < 0) calls = open("/proc/self/syscall", O_RDONLY);
+  char call[8] = "";
+  if (pread(calls, call, sizeof call - 1, 0) <= 0) exit(2);
+  return atoi(call);
+}
+
+static volatile int is_reading;
+static void wait_for_led_thread(void) {
+  while (!is_reading) continue;
+  while (call_of_first_thread() == SYS_read) continue;
+}
+
+static void (*wait_for_tracer)(void) = wait_for_more;
+static void* share_then(void* milliseconds) {
+  wait_for_tracer();
+  if (vfork() == 0) {
+    usleep((useconds_t)((uintptr_t)milliseconds * 1000));
+    _exit(0);
+  }
+  wait(NULL);
+  return NULL;
+}
+
+static void vforks(long milliseconds, int by_call) {
+  pthread_t thread;
+  if (by_call) wait_for_tracer = wait_for_led_thread;
+  pthread_create(&thread, NULL, share_then, (void*)milliseconds);
+  usleep(100000);
+  puts("ready"), fflush(stdout);
+  is_reading = 1;
+  char line;
+  if (read(STDIN_FILENO, &line, sizeof line) < 0) exit(2);
+  take("vforks", 0);
+  puts("done");
 }
 
 static int call_often(void* count) {
@@ -329,6 +383,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "threads") == 0) threads(count, argc > 3 ? atoi(argv[3]) : 50);
   if (strcmp(argv[1], "checks") == 0) checks(count);
   if (strcmp(argv[1], "shares") == 0) shares(count);
+  if (strcmp(argv[1], "vforks") == 0) vforks(count, argc > 3);
   if (strcmp(argv[1], "clones") == 0) clones(count);
   if (strcmp(argv[1], "forks") == 0) forks(count);
   if (strcmp(argv[1], "quits") == 0) quits(count);

@@ -89,7 +89,7 @@ bool AgentTarget::has_crashed() {
 
 bool AgentTarget::is_over() const {
   uint64_t armed = 0;
-  return agent.context().armed != 0 && !agent.memory().read_object(agent.context().armed, armed);
+  return agent.context().armed == 0 ? agent.memory().is_gone() : !agent.memory().read_object(agent.context().armed, armed);
 }
 
 // One whose file has been mapped again already differs from its sample.
@@ -142,7 +142,9 @@ void AgentTarget::note_unsteady(const std::string& why, bool is_said) {
 
 void AgentTarget::serve() {
   if (stacks) stacks->answer();
-  agent.refresh_steady(read_clock(CLOCK_MONOTONIC));
+  const uint64_t now = read_clock(CLOCK_MONOTONIC);
+  agent.refresh_steady(now);
+  agent.unmap_left(now);
 }
 
 void AgentTarget::place(const EnabledProbe& probe, uint64_t address, FileKeys& files) {

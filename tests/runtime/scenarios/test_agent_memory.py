@@ -96,6 +96,71 @@ class KilledEarly(AgentTest):
         self.assertEqual(target.poll(), None)
 
 
+class Refused(AgentTest):
+    """An attach that fails half-way because a thread waits for its child by vfork. Nothing that dvm has mapped is left."""
+
+    FUNC = "pid$target:hostile:take:entry { @ = count(); }"
+    CHILD_LIVES = 3000  # ms
+    ATTEMPTS = 10  # the thread may be late on a busy machine
+
+    def mappings(self):
+        """Without those that grow, and that of uprobes."""
+        lines = pathlib.Path(f"/proc/{self.target.pid}/maps").read_text().splitlines()
+        return [line for line in lines if not re.search(r"\[(heap|stack|uprobes.*)\]", line)]
+
+    def has_child(self):
+        return any(task.read_text() for task in pathlib.Path(f"/proc/{self.target.pid}/task").glob("*/children"))
+
+    def start(self, *when):
+        """The target, and a tracer that has begun to map memory there."""
+        self.target = subprocess.Popen([program("hostile"), "vforks", str(self.CHILD_LIVES), *when], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(self.target.communicate)
+        self.addCleanup(self.target.kill)
+        self.assertEqual(self.target.stdout.readline(), "ready\n")
+        self.before = self.mappings()
+        command = [dvmtest.DVM, "run", "-q", "-x", "backend=agent", "-n", self.FUNC, "-p", str(self.target.pid)]
+        self.tracer = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dvmtest.ENV)
+        self.addCleanup(self.tracer.communicate)
+        self.addCleanup(self.tracer.kill)
+        self.assertTrue(dvmtest.eventually(lambda: self.mappings() != self.before))
+
+    def is_clean(self):
+        return self.mappings() == self.before
+
+    def is_clean_beside_child(self):
+        return dvmtest.eventually(lambda: self.is_clean() or not self.has_child()) and self.has_child()
+
+    def fails(self, *when):
+        """Whether the attach has failed while the thread waits, and nothing is left. Once it has its child, the next attach succeeds."""
+        self.start(*when)
+        is_clean = self.is_clean_beside_child()
+        self.assertTrue(dvmtest.eventually(lambda: not self.has_child()))
+        self.assertTrue(dvmtest.eventually(lambda: not self.is_clean()))
+        return is_clean
+
+    def finish(self):
+        self.assertEqual(self.target.communicate("\n", timeout=PATIENCE)[0], "done\n")
+
+    def test_because_a_thread_does_not_stop_at_its_wait(self):
+        self.assertTrue(any(self.fails("call") for _ in range(self.ATTEMPTS)))
+        self.finish()
+
+    def test_because_a_thread_does_not_stop_later(self):
+        self.assertTrue(any(self.fails() for _ in range(self.ATTEMPTS)))
+        self.finish()
+
+    def test_and_dvm_is_killed(self):
+        for pause in (0.1, 0.28, 0.29, 0.3, 0.31):  # dvm waits for 0.3 s
+            with self.subTest(pause=pause):
+                self.start("call")
+                time.sleep(pause)
+                self.tracer.kill()
+                self.assertTrue(dvmtest.eventually(lambda: not self.has_child()))
+                detach = lambda: dvmtest.dvm("detach", "-p", str(self.target.pid)).returncode == 0 and self.is_clean()
+                self.assertTrue(dvmtest.eventually(detach), self.mappings())
+                self.finish()
+
+
 class Limited(AgentTest):
     FUNC = "pid$target:unmapper:func:entry { @ = count(); }"
 

@@ -59,8 +59,8 @@ class Unwritten {
   MappingPlan& plan() const { return *reinterpret_cast<MappingPlan*>(data_ + kPage - sizeof(MappingPlan)); }
   void write_code(size_t at) const { code_[at] = std::byte{1}; }
   // How many of the four are mapped in the child after an attempt to remove them.
-  size_t left(pid_t pid, const AgentMemory& memory) const {
-    EXPECT_TRUE(detach_agents(pid, memory, WhichAgents::of_dead_tracers));
+  size_t left(pid_t pid, const AgentMemory& memory, WhichAgents which = WhichAgents::of_dead_tracers) const {
+    EXPECT_TRUE(detach_agents(pid, memory, which, getpid()));
     const auto mappings = mappings_of(pid);
     const std::byte* all[] = {code_, armed_, armed_ + kPage, data_};
     return static_cast<size_t>(std::count_if(std::begin(all), std::end(all), [&](const std::byte* one) {
@@ -90,6 +90,14 @@ TEST(KilledTracer, KeepsThePlannedMappingsOfALivingTracer) {
   all.begin();
   Child child;
   EXPECT_EQ(all.left(child->pid(), child.memory()), 4);
+}
+
+TEST(KilledTracer, UnmapsWhatThisTracerHasPlannedAndNotWrittenOnceItTakesItsAgentOff) {
+  const Unwritten all(start_time(getpid()));
+  all.begin();
+  Child child;
+  EXPECT_EQ(all.left(child->pid(), child.memory(), WhichAgents::of_this_tracer), 0);
+  EXPECT_TRUE(child->runs_on());
 }
 
 TEST(KilledTracer, KeepsCodeThatHasBeenWrittenThoughItIsPlanned) {
