@@ -79,6 +79,11 @@ void ReturnReview::add(const PlannedSite& place) {
   process.sites.insert(place.site);
 }
 
+void ReturnReview::forget(std::span<const Refused> refused) {
+  for (auto& [pid, process] : processes_)
+    for (const Refused& one : refused) process.probes.erase(one.probe);
+}
+
 ReturnReview::Unsafe ReturnReview::take_unsafe(std::span<const LoadedIn> loads) {
   Unsafe all;
   for (const LoadedIn& load : loads) {

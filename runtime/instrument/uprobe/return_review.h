@@ -23,6 +23,8 @@ class ReturnReview {
  public:
   // A uretprobe that is about to be placed.
   void add(const PlannedSite& place);
+  // Those that were not placed. To try it again while a process waits would take until it waits no more.
+  void forget(std::span<const Refused> refused);
   bool has_any() const { return !processes_.empty(); }
 
   struct Unsafe {

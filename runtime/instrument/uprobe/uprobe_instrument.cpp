@@ -69,6 +69,7 @@ class UprobeInstrument final : public CountingInstrument,
     forget_ended();
     const size_t before = links_.size();
     Status status = try_enable(probes, refused, {});
+    review_.forget(refused);
     if (!status) is_on_ ? detach(links_, before) : disable();  // what was on before stays
     is_on_ |= static_cast<bool>(status);
     return status;
@@ -146,7 +147,6 @@ class UprobeInstrument final : public CountingInstrument,
   uint64_t drops() const override { return ring_ ? ring_->drops() : 0; }
   uint64_t drops_on(uint32_t cpu) const override { return ring_ && cpu < kCpuCounters ? ring_->drops(cpu) : 0; }
   uint64_t missed_returns() const override { return losses_.count(); }
-
   uint64_t count_of(const Probe& probe) const override {
     return counts_ && probe.id < kProbeCounters ? counts_.word(probe.id) : 0;
   }

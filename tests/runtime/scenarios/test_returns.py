@@ -83,8 +83,8 @@ class Returns(dvmtest.PrivilegedTest):
             self.sort("uprobe", command)
 
     def test_exceptions_pass_hundreds_of_functions_of_a_library(self):
-        result = self.sort("uprobe", f"{program('sorts')} {program('libsorted.so')}", "pid$target:libc:s*:return,")
-        self.assertNotIn("too slow", result.stderr)
+        """The kernel refuses the first instruction of a variant of memset."""
+        self.sort("uprobe", f"{program('sorts')} {program('libsorted.so')}", "pid$target:libc:s*:return,pid$target:libc:__memset*:return,")
 
     def sort(self, backend, command, more=""):
         result = dvm("run", "-q", "-x", f"backend={backend}", "-n",
@@ -92,7 +92,6 @@ class Returns(dvmtest.PrivilegedTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("caught 100\n", result.stdout, result.stderr)
         self.assertRegex(result.stdout, r"malloc +\d+\n")
-        return result
 
     def test_longjmp(self):
         self.assertEqual(self.lines("pid$target:a.out:jumps:return { printf(\"%d\\n\", arg1); }"), ["0", "1", "2"])
