@@ -154,6 +154,15 @@ Exits find_exits(CodeBytes code, const std::function<Beyond(int64_t)>& beyond) {
   return exits;
 }
 
+bool only_leads_back(CodeBytes part, int64_t begin, uint64_t size) {
+  const FunctionCode code = decode_function(part);
+  return code.is_complete && std::ranges::all_of(code.instructions, [&](const MachineInstruction& one) {
+           if (one.flow != Flow::jump && one.flow != Flow::branch) return one.flow != Flow::return_;
+           return one.target &&
+                  (leads_inside(part, one) || (*one.target >= begin && static_cast<uint64_t>(*one.target - begin) < size));
+         });
+}
+
 Beginning read_beginning(CodeBytes code) {
   Beginning beginning;
   for (const auto& [at, depth] : find_depths(code))

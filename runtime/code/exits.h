@@ -27,6 +27,10 @@ enum class Beyond : uint8_t { unknown, function, part };
 // beyond: classifies the code at an offset from the beginning of the function.
 Exits find_exits(CodeBytes code, const std::function<Beyond(int64_t)>& beyond);
 
+// True if control that jumps to a part of a function leaves it for the function only. begin: of the function, from the beginning of
+// the part, whose bytes are `part`. size: of the function.
+bool only_leads_back(CodeBytes part, int64_t begin, uint64_t size);
+
 // Properties of the first instructions of a function, on all paths from its entry.
 struct Beginning {
   bool keeps_return_address = false;  // it reads or pops the return address, as setjmp() and vfork() do

@@ -87,21 +87,13 @@ class TailFollower {
     const bool is_tail = source_.is_as_entered(function.offset + one.offset);
     if (there && is_tail && source_.is_as_entered(target))
       own.jumps.push_back({{one.offset, one.flow == Flow::branch}, *there});
-    else if (!there)
-      own.refusal = is_tail ? kMidst : kPart;
-    else if (!comes_back(*there, function))
-      own.refusal = kStack;
+    else if (!leads_back_from(there ? there : source_.function_around(target), function))
+      own.refusal = there ? kStack : is_tail ? kMidst : kPart;
   }
 
-  // A part of the function that was moved away, which it is only left for itself.
-  bool comes_back(const FunctionExtent& part, const FunctionExtent& function) const {
-    const FunctionCode code = decode_function(source_.bytes(part));
-    return code.is_complete &&
-           std::all_of(code.instructions.begin(), code.instructions.end(), [&](const MachineInstruction& one) {
-             if (!is_jump(one)) return one.flow != Flow::return_;
-             const uint64_t target = part.offset + static_cast<uint64_t>(one.target.value_or(0));
-             return one.target && (lies_in(part, target) || lies_in(function, target));
-           });
+  // From what lies elsewhere at the offset.
+  bool leads_back_from(const std::optional<FunctionExtent>& part, const FunctionExtent& function) const {
+    return part && only_leads_back(source_.bytes(*part), static_cast<int64_t>(function.offset - part->offset), function.size);
   }
 
   void follow(const FunctionExtent& function, uint32_t by, uint32_t depth) {

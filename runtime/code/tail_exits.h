@@ -43,6 +43,8 @@ struct TailSource {
   std::function<CodeBytes(const FunctionExtent& function)> bytes;
   // The function, or part of a function, that begins at the offset.
   std::function<std::optional<FunctionExtent>(uint64_t offset)> function_at;
+  // The function, or part of a function, that the offset lies in.
+  std::function<std::optional<FunctionExtent>(uint64_t offset)> function_around;
   // True if the stack pointer leads to the return address before the instruction at the offset.
   std::function<bool(uint64_t offset)> is_as_entered;
 };

@@ -18,7 +18,7 @@ class TailFinder {
   bool is_as_entered(const std::string& path, uint64_t offset);
 
  private:
-  std::optional<FunctionExtent> function_at(const std::string& path, const ModuleCode& code, uint64_t offset);
+  std::optional<FunctionExtent> function_around(const std::string& path, const ModuleCode& code, uint64_t offset);
 
   ElfCache elfs_;
   CallFramesCache frames_;

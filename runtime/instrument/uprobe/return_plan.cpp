@@ -16,26 +16,23 @@ constexpr uint64_t kMostBeginning = 4096;  // bytes of a function that is jumped
 
 }  // namespace
 
-// True if control comes back from the part, or never leaves it.
-bool ReturnPlanner::stays_in(const UprobeSite& site, const ModuleCode& file, const ElfFunction& part) {
-  const FunctionCode code = decode_function(file.bytes(part.offset, part.size));
-  const auto lies_in = [](uint64_t offset, uint64_t begin, uint64_t size) { return offset >= begin && offset - begin < size; };
-  return std::all_of(code.instructions.begin(), code.instructions.end(), [&](const MachineInstruction& one) {
-    if (one.flow != Flow::jump && one.flow != Flow::branch) return one.flow != Flow::return_;
-    const uint64_t target = part.offset + static_cast<uint64_t>(one.target.value_or(0));
-    return one.target && (lies_in(target, part.offset, part.size) || lies_in(target, site.offset, site.size));
-  });
-}
-
 Beyond ReturnPlanner::beyond(const UprobeSite& site, const ModuleCode& file, int64_t target) {
   const uint64_t offset = site.offset + static_cast<uint64_t>(target);
   if (is_jump_by_pointer(file.bytes(offset, 16))) return Beyond::function;
   const auto elf = cache_.read(site.path);
   const auto address = elf ? (*elf)->address_of(offset) : std::nullopt;
-  const ElfFunction* found = address ? (*elf)->function_at(*address) : nullptr;
-  if (!found) return Beyond::unknown;
-  if (is_piece_of_function(found->name)) return stays_in(site, file, *found) ? Beyond::part : Beyond::unknown;
-  return found->address == *address ? Beyond::function : Beyond::unknown;
+  if (!address) return Beyond::unknown;
+  const auto leads_back_from = [&](uint64_t begin, uint64_t size) {
+    const uint64_t part = offset - (*address - begin);
+    return only_leads_back(file.bytes(part, size), static_cast<int64_t>(site.offset - part), site.size);
+  };
+  if (const ElfFunction* found = (*elf)->function_at(*address)) {
+    if (is_piece_of_function(found->name)) return leads_back_from(found->address, found->size) ? Beyond::part : Beyond::unknown;
+    return found->address == *address ? Beyond::function : Beyond::unknown;
+  }
+  // Stripped files do not name the parts of functions.
+  const auto framed = framed_function(file.file(), *address);
+  return framed && leads_back_from(framed->address, framed->size) ? Beyond::part : Beyond::unknown;
 }
 
 const ReturnHazards& ReturnPlanner::hazards_of(const UprobeSite& site) {

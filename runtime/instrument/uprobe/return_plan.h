@@ -72,7 +72,6 @@ class ReturnPlanner {
   Exits exits_of(const UprobeSite& site, const ModuleCode& file);
 
  private:
-  bool stays_in(const UprobeSite& site, const ModuleCode& file, const ElfFunction& part);
   Beyond beyond(const UprobeSite& site, const ModuleCode& file, int64_t target);
   const ReturnHazards& hazards_of(const UprobeSite& site);
   bool comes_back(const UprobeSite& site, const ModuleCode& file);

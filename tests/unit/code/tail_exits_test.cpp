@@ -29,7 +29,9 @@ ASSEMBLED(file,
           "stub: jmp *64(%rip)\n .balign 32, 0xcc\n"                                              // 416
           "to_stub: nop\n jmp stub\n .balign 32, 0xcc\n"                                          // 448
           "to_table: jmp table\n .balign 32, 0xcc\n"                                              // 480
-          "table: mov (%rdi), %rax\n add %rdx, %rcx\n jmp *%rax\n .balign 32, 0xcc\n")            // 512
+          "table: mov (%rdi), %rax\n add %rdx, %rcx\n jmp *%rax\n .balign 32, 0xcc\n"             // 512
+          "entering: push %rbx\n jmp piece + 1\n 1: pop %rbx\n ret\n .balign 32, 0xcc\n"          // 544
+          "piece: nop\n nop\n jmp entering + 3\n .balign 32, 0xcc\n")                             // 576
 
 constexpr uint64_t kBytes = 32;
 
@@ -45,12 +47,13 @@ TailExits exits_of(uint64_t offset) {
     while (file()[at + size - 1] == 0xcc) size--;
     return FunctionExtent{at, size, size};
   };
-  return find_tail_exits(function(offset), {[](const FunctionExtent& its) { return file().subspan(its.offset, its.size); },
-                                            [&](uint64_t at) -> std::optional<FunctionExtent> {
-                                              if (at % kBytes != 0) return std::nullopt;
-                                              return function(at);
-                                            },
-                                            is_as_entered});
+  return find_tail_exits(function(offset),
+                         {[](const FunctionExtent& its) { return file().subspan(its.offset, its.size); },
+                          [&](uint64_t at) -> std::optional<FunctionExtent> {
+                            if (at % kBytes != 0) return std::nullopt;
+                            return function(at);
+                          },
+                          [&](uint64_t at) { return std::optional(function(at & ~(kBytes - 1))); }, is_as_entered});
 }
 
 std::vector<std::pair<uint64_t, uint32_t>> others_of(const TailExits& exits) {
@@ -106,11 +109,13 @@ TEST(TailExits, OfSeveralJumpsToOneReturnNoneIsSaid) {
   EXPECT_EQ(exits.others[0].depth, 2);
 }
 
-TEST(TailExits, APartOfTheFunctionComesBack) {
-  const TailExits exits = exits_of(320);
-  EXPECT_EQ(exits.refusal, "");
-  EXPECT_TRUE(exits.jumps.empty());
-  EXPECT_EQ(exits.returns.size(), 1);
+TEST(TailExits, APartOfTheFunctionComesBackWhereverItIsEntered) {
+  for (const uint64_t parted : {320, 544}) {
+    const TailExits exits = exits_of(parted);
+    EXPECT_EQ(exits.refusal, "") << parted;
+    EXPECT_TRUE(exits.jumps.empty());
+    EXPECT_EQ(exits.returns.size(), 1);
+  }
 }
 
 TEST(TailExits, AreRefusedWhereTheyAreNotAllKnown) {

@@ -39,6 +39,11 @@ asm(".pushsection .text.rp_far, \"ax\", @progbits\n.type rp_far.cold, @function\
     ".size rp_gone.cold, . - rp_gone.cold\n.popsection");
 FUNCTION(rp_far, "test %rdi, %rdi\n jne rp_far.cold\n rp_far_back: ret")
 FUNCTION(rp_gone, "test %rdi, %rdi\n jne rp_gone.cold\n ret")
+// Parts that only unwinders know, as in stripped files.
+asm(".pushsection .text.rp_unnamed, \"ax\", @progbits\n.cfi_startproc\n nop\n .Lrp_unnamed: call rp_leaf\n jmp rp_unnamed_back\n"
+    ".cfi_endproc\n.cfi_startproc\n nop\n .Lrp_unnamed_gone: xor %eax, %eax\n ret\n.cfi_endproc\n.popsection");
+FUNCTION(rp_unnamed, "test %rdi, %rdi\n jne .Lrp_unnamed\n rp_unnamed_back: ret")
+FUNCTION(rp_unnamed_gone, "test %rdi, %rdi\n jne .Lrp_unnamed_gone\n ret")
 FUNCTION(rp_unknown, "call rp_leaf\n test %rdi, %rdi\n je 1f\n jmp *%rax\n 1: ret")
 
 namespace dvm::runtime {
@@ -195,6 +200,8 @@ TEST_F(ReturnPlanTest, PartsThatWereMovedAwayAreLookedInto) {
   EXPECT_EQ(far.by, By::exits);
   EXPECT_EQ(far.exits.size(), 1U);
   EXPECT_EQ(plan("rp_gone", thrower()).by, By::nothing);
+  EXPECT_EQ(plan("rp_unnamed", thrower()).exits.size(), 1U);
+  EXPECT_EQ(plan("rp_unnamed_gone", thrower()).by, By::nothing);
 }
 
 TEST_F(ReturnPlanTest, GoNeverGetsAUretprobe) {
