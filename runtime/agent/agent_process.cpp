@@ -113,9 +113,10 @@ void AgentProcess::write_area(Area& area) {
     area.add({});
     const std::vector<inside::MemoryRange> texts = ranges_of_texts(lasting_.ranges, header.address);
     const SitePlace here{header.address, context, context_at, code_at, entries, site->keeps_flags, lasting_.stack, texts};
-    Stub stub =
-        make_stub({CodeBytes(site->window).first(site->copied), site->window_address, site->probed, area.here(), at,
-                   code_at + entries.enter, site->is_conditional, firers_of(*site), here, site->watch == inside::Watch::unwind});
+    const bool finds_frames = site->watch == inside::Watch::unwind;
+    Stub stub = make_stub({CodeBytes(site->window).first(site->copied), site->window_address, site->probed, area.here(), at,
+                           code_at + entries.enter, site->is_conditional, firers_of(*site), here, finds_frames,
+                           !finds_frames || !site->firers.empty()});
     if (site->refusal = stub.refusal; !site->refusal.empty()) continue;
     const uint64_t stub_at = area.here();
     for (MovedInstruction& one : stub.moved) one.to += static_cast<uint32_t>(stub_at - area.range.begin);

@@ -93,7 +93,7 @@ Stub make_stub(const StubRequest& request) {
   const uint64_t begin = code.here();
   const bool has_rest = add_site_code(code, request.firers, request.place, add_rest);
   const size_t site_bytes = code.here() - begin - rest_bytes;
-  if (!request.finds_frames || !request.firers.empty()) add_call(code, request);
+  if (request.fires) add_call(code, request);
   if (request.finds_frames) add_frame_search(code, request);
   has_rest ? code.jump(rest_at) : add_rest();
   if (!stub.refusal.empty()) return stub;

@@ -32,6 +32,7 @@ struct StubRequest {
   std::span<const AgentFirer> firers{};
   const SitePlace& place;
   bool finds_frames = false;  // the function is _Unwind_Find_FDE() of libgcc: of code of dvm's, the stub answers for it
+  bool fires = true;          // a probe lies there, or agent_enter watches the function
 };
 
 struct Stub {

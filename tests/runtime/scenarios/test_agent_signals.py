@@ -113,6 +113,13 @@ class Unwinding(AgentTest):
                 self.assertIn(said, result.stdout)
                 self.assertRegex(result.stdout, r"(entry|return) +\d+")
 
+    def test_probes_of_the_unwinder_fire(self):
+        script = "pid$target::_Unwind_Find_FDE:entry,pid$target::_Unwind_Find_FDE:return { @[probename] = count(); }"
+        agent, uprobe = (dvmtest.dvm("run", "-qZ", "-x", f"backend={backend}", "-n", script, "-c", program("returns"))
+                         for backend in ("agent", "uprobe"))
+        self.assertRegex(agent.stdout, r"entry +[1-9]")
+        self.assertEqual(agent.stdout, uprobe.stdout)
+
     def test_an_unwinder_that_is_loaded_late(self):
         for name in ("entry", "return"):
             with self.subTest(name):
