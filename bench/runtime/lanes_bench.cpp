@@ -19,7 +19,7 @@ constexpr uint64_t kRecordBytes = 48, kRecords = 8192;
 
 class Lanes {
  public:
-  Lanes() : bytes_(inside::variables_at(kLanes, kRing)) {
+  Lanes() : bytes_(inside::tails_at(kLanes, kRing)) {
     if (ftruncate(file_, static_cast<off_t>(bytes_)) != 0) return;
     void* data = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
     if (data != MAP_FAILED) data_ = static_cast<std::byte*>(data);
@@ -35,7 +35,7 @@ class Lanes {
     constexpr uint64_t kBytes = sizeof(inside::RecordHead) + kRecordBytes;
     for (uint64_t i = 0; i < kRecords; i++) {
       inside::Lane& lane = reinterpret_cast<inside::Lane*>(data_ + sizeof(inside::DataHeader))[i % lanes];
-      std::byte* ring = data_ + sizeof(inside::DataHeader) + kLanes * sizeof(inside::Lane) + (i % lanes) * kRing;
+      std::byte* ring = data_ + inside::rings_at(kLanes) + (i % lanes) * kRing;
       const uint64_t rest = kRing - lane.head % kRing;
       if (rest < kBytes) std::memset(ring + lane.head % kRing, 0, sizeof(uint64_t)), lane.head += rest;
       const inside::RecordHead head{kRecordBytes, __rdtsc()};

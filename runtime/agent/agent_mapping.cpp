@@ -98,7 +98,7 @@ Status AgentProcess::place_data(const std::vector<MemoryMapping>& mappings, std:
   if (!gap) return Error{"there is no room for its firings in its address space"};
   context_.armed = *gap;
   context_.data = *gap + kBefore;
-  context_.variables = context_.data + inside::variables_at(context_.lanes, context_.ring_bytes);
+  context_.variables = context_.data + inside::variables_at(context_.lanes);
   context_.tails = context_.data + inside::tails_at(context_.lanes, context_.ring_bytes);
   context_.lane = context_.data + sizeof(inside::DataHeader);
   return {};

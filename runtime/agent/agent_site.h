@@ -14,20 +14,23 @@
 
 namespace dvm::runtime {
 
-// Machine code of an expression: a function of the saved registers (%rdi) and an inside::Workspace (%rsi), with its value in
-// %rax. Its only `ret` is its last byte, so that it can be inlined in other code. It does not change the stack pointer.
+// Machine code of an expression: a function of the saved registers (%rdi), an inside::Workspace (%rsi) and the thread-local
+// variables (%rbx), with its value in %rax. Its only `ret` is its last byte, so that it can be inlined in other code. It does not
+// change the stack pointer.
 struct MachineCode {
   std::vector<unsigned char> bytes;  // empty: there is none
   uint32_t reads = 0;                // bit n: it reads word n of struct pt_regs
   uint32_t changes = 0;              // bit n: it changes the register of word n
 
-  bool has_workspace = false;  // it reads or writes the workspace
+  bool has_workspace = false;  // it reads or writes the workspace, besides the time
   bool may_fail = false;       // it may set Workspace::failed
   // Numbers of instructions that read and write thread-local variables.
   uint32_t variable_loads = 0, variable_stores = 0;
   uint32_t global_stores = 0;  // of instructions that change global variables
   // Offsets in `bytes` of words that are offsets in inside::Globals. place_globals() turns these into addresses.
   std::vector<uint32_t> globals{};
+  // Offsets in `bytes` of the displacements, of four bytes, by which instructions address thread-local variables from %rbx.
+  std::vector<uint32_t> variables{};
   // Offsets in `bytes` of the instructions that read saved registers: mov word(%rdi), %reg, of seven bytes.
   std::vector<uint32_t> loads{};
   // The code may end by turning a condition of the processor's flags into 1 or 0, from offset `at` on. condition 0: it does not.

@@ -67,6 +67,13 @@ class CodeWriter {
     code[2] = static_cast<unsigned char>((code[2] & ~7U) | (number & 7));
     std::memset(code + 3, 0, sizeof(int32_t));
   }
+  // To the displacement at an offset.
+  void add_to_word(size_t offset, uint32_t value) {
+    uint32_t word = 0;
+    std::memcpy(&word, bytes_.data() + offset, sizeof word);
+    word += value;
+    std::memcpy(bytes_.data() + offset, &word, sizeof word);
+  }
   // cmp $constant, %reg
   void compare(GeneralRegister reg, int32_t constant) {
     const auto number = static_cast<unsigned>(reg);

@@ -7,7 +7,7 @@ namespace {
 
 using Register = GeneralRegister;
 
-constexpr unsigned char kEqual = 0x84, kNotEqual = 0x85;
+constexpr unsigned char kBelow = 0x82, kEqual = 0x84, kNotEqual = 0x85;
 constexpr unsigned char kLaneBits = std::countr_zero(sizeof(inside::Lane));
 
 }  // namespace
@@ -17,11 +17,6 @@ void LaneCode::add_number(bool has_variables) {
   code_.load(Register::rax, context_.armed);
   code_.add({0x48, 0x83, 0x38, inside::kAlone});  // cmpq $kAlone, (%rax)
   other_if(kNotEqual);
-  if (has_variables) {
-    code_.add(
-        {0x48, 0x83, 0x78, offsetof(inside::ArmedPage, variables), static_cast<unsigned char>(inside::VariablesIn::thread)});
-    other_if(kNotEqual);
-  }
   // Where the page is kAlone, each thread has a control block (arm_alone, sets_block). So rdfsbase is not needed, which waits for
   // all earlier instructions.
   code_.add({0x64, 0x8b, 0x04, 0x25}, context_.thread_offset);  // mov %fs:thread_offset, %eax
@@ -46,7 +41,7 @@ void LaneCode::check_owner() {
 }
 
 std::vector<size_t> LaneCode::find(bool has_variables) {
-  add_number(has_variables);
+  add_number(has_variables, false);
   add_distance(static_cast<unsigned char>(Register::rbx));
   code_.add_to_rbx(place_.context_at + offsetof(inside::Context, lane));
   check_owner();
@@ -84,7 +79,7 @@ size_t LaneCode::end_run() {
   code_.load(Register::rax, context_.data);
   code_.add({0x48, 0xc7, 0x40, offsetof(inside::DataHeader, variables)}, 0);  // movq $0, variables(%rax)
   code_.load(Register::rax, context_.armed);
-  code_.add({0x48, 0xc7, 0x40, offsetof(inside::ArmedPage, variables)}, 0);
+  code_.add({0x66, 0xc7, 0x40, offsetof(inside::ArmedPage, variables), 0, 0});  // movw
   return code_.jump_ahead({0xe9});
 }
 
@@ -95,16 +90,10 @@ void LaneCode::give_back() {
   code_.land(in_child);
 }
 
-void LaneCode::find_variables() {
-  static_assert(sizeof(inside::ThreadVariables) == 2 * sizeof(inside::Lane));
-  code_.load(Register::rax, context_.variables);
-  code_.add({0x48, 0x8d, 0x04, 0x68});  // lea (%rax,%rbp,2), %rax
-}
-
 void LaneCode::find_ring() {
   code_.add({0x48, 0x89, 0xe8});                                                                                 // mov %rbp, %rax
   code_.add({0x48, 0xc1, 0xe0, static_cast<unsigned char>(std::countr_zero(context_.ring_bytes) - kLaneBits)});  // shl
-  code_.load(Register::rcx, context_.data + sizeof(inside::DataHeader) + context_.lanes * sizeof(inside::Lane));
+  code_.load(Register::rcx, context_.data + inside::rings_at(context_.lanes));
   code_.add({0x48, 0x01, 0xc8});  // add %rcx, %rax
 }
 

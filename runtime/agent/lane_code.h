@@ -1,6 +1,7 @@
 #pragma once
 // Acquires and releases the lane of a thread, in the code of a site. Tested by tests/unit/instrument/site_run_test.cpp.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -21,8 +22,7 @@ class LaneCode {
   void take();
   // Finds the lane in the same way, whoever has taken it. Changes no register but %rax and %rbx.
   std::vector<size_t> find(bool has_variables);
-  // These find the parts of the lane. Results are in %rax. Changes %rcx.
-  void find_variables();
+  // The ring of the lane, in %rax. Changes %rcx.
   void find_ring();
   // The number of the arena, in %rax.
   void find_side();

@@ -68,16 +68,15 @@ std::optional<PlainRecord> plain_record(std::span<const std::byte> bytes) {
   return made;
 }
 
-void add_values(CodeWriter& code, const inside::ClauseRecord& clause, int32_t workspace_at) {
+void add_values(CodeWriter& code, const inside::ClauseRecord& clause, int32_t workspace_at, int32_t variables_at) {
   using inside::Workspace, inside::kMostVariables;
   const auto in_workspace = [&](size_t offset) { return workspace_at + static_cast<int32_t>(offset); };
   code.load(Register::rax, uint64_t{inside::kClauseMark} << 32 | clause.number);
   code.store(Register::rax, Register::rcx, kBegin);
-  code.read(Register::rdx, Register::rsp, in_workspace(offsetof(Workspace, variables)));
   for (uint32_t i = 0; i < clause.count; i++) {
     const uint32_t value = clause.values[i];
     if (value < kMostVariables)
-      code.read(Register::rax, Register::rdx, static_cast<int32_t>(value * sizeof(uint64_t)));
+      code.read(Register::rax, Register::rbx, variables_at + static_cast<int32_t>(value * sizeof(uint64_t)));
     else if (value < inside::kTimeValue)
       code.read(Register::rax, Register::rsp,
                 in_workspace(offsetof(Workspace, locals) + (value - kMostVariables) * sizeof(uint64_t)));

@@ -29,8 +29,9 @@ std::vector<inside::RecordStep> steps_of(std::span<const std::byte> program);
 // Nothing: the record holds other values, or the number of the CPU cannot be read cheaply (rdpid).
 std::optional<PlainRecord> plain_record(std::span<const std::byte> program);
 
-// Writes the values before the record of a clause. workspace_at: distance of the workspace from the stack pointer.
-void add_values(CodeWriter& code, const inside::ClauseRecord& clause, int32_t workspace_at);
+// Writes the values before the record of a clause. workspace_at: distance of the workspace from the stack pointer. variables_at:
+// of the thread-local variables from the lane in %rbx.
+void add_values(CodeWriter& code, const inside::ClauseRecord& clause, int32_t workspace_at, int32_t variables_at);
 // Writes a record and publishes it. The lane is in %rbx, the place of the record in %rcx, the head of the ring in %r8. The
 // thread's number lies tid_at bytes from the stack pointer, which points to the saved words. Changes %rax and %rdx.
 void add_record(CodeWriter& code, const PlainRecord& record, uint64_t cookie, int32_t pid, int32_t tid_at);

@@ -90,11 +90,12 @@ class SiteCoder : SiteCodeBase {
     needs.reads |= record.reads, needs.changes |= kRcx | kRdx | kR8;
   }
   Needs needs_of_all() {
-    Needs needs{0, kRbx | kRbp};
+    Needs needs{0, kRcx | kRbx | (is_taken_ ? kRbp : 0)};
     for (const AgentFirer& firer : firers_) {
       if (firer.tail != inside::Tail::nothing) needs.changes |= kCallRegisters;
       if (may_record(firer)) add_needs_of(*record_of(firer), needs);
-      for (const AgentStep& step : firer.steps) {
+      for (size_t i = 0; i < firer.steps.size(); i++) {
+        const AgentStep& step = firer.steps[i];
         if (is_clause_record(step)) add_needs_of(*record_of(step.record), needs);
         const bool aggregates = step.step.kind == Kind::aggregate;
         if (aggregates) needs.add(needs_of(step.aggregation));
@@ -125,9 +126,9 @@ class SiteCoder : SiteCodeBase {
   }
 
   void add_run(bool is_open) {
+    is_taken_ = !only_assigns(firers_);
     const Needs needs = needs_of_all();
     open(needs, is_open);
-    is_taken_ = !only_assigns(firers_);
     find_lane(needs);
     for (const AgentFirer& firer : firers_) add(firer);
     for (const size_t jump : ended_) code_.land(jump);
@@ -150,13 +151,12 @@ class SiteCoder : SiteCodeBase {
   // %rbx: the lane, %rbp: the arena. An assignment is one instruction too, but no firing that has the lane may find that the
   // variable has changed.
   void find_lane(const Needs& needs) {
-    for (const size_t jump : lane_.find_free(has_variables())) others_.push_back(jump);
+    for (const size_t jump : lane_.find_free(has_variables(), is_taken_)) others_.push_back(jump);
     if (is_taken_) lane_.take();
     const bool records = std::any_of(firers_.begin(), firers_.end(),
                                      [](const AgentFirer& one) { return may_record(one) || has_clause_record(one); });
     if (needs.has_workspace || records) store_workspace(Register::rax, offsetof(inside::Workspace, tid));
     if (needs.may_fail) clear_workspace(offsetof(inside::Workspace, failed));
-    if (has_variables()) lane_.find_variables(), store_workspace(Register::rax, offsetof(inside::Workspace, variables));
     if (has_tail(inside::Tail::leaves) || has_tail(inside::Tail::returns)) tails_.find();
     if (records) lane_.find_ring(), store_workspace(Register::rax, offsetof(inside::Workspace, ring));
     find_arena();
@@ -236,7 +236,8 @@ class SiteCoder : SiteCodeBase {
     full.from.push_back(code_.jump_ahead({0x0f, kAbove}));
     code_.add({0x48, 0x03, 0x8c, 0x24}, static_cast<size_t>(in_workspace(offsetof(inside::Workspace, ring))));  // add ring, %rcx
     full.begin = code_.bytes().size();
-    if (clause != nullptr) add_values(code_, *clause, in_workspace(0));
+    const auto variables = static_cast<int32_t>(inside::from_lane_to_variables(context_.lanes));
+    if (clause != nullptr) add_values(code_, *clause, in_workspace(0), variables);
     runtime::add_record(code_, record, cookie, context_.pid, in_workspace(offsetof(inside::Workspace, tid)));
     const size_t in_child = lane_.jump_in_child();
     code_.add_address(Register::r8, Register::r8, static_cast<int32_t>(bytes));
@@ -285,7 +286,7 @@ class SiteCoder : SiteCodeBase {
   };
   void add_time(bool may_be_known) {
     std::optional<size_t> known;
-    if (may_be_known) {
+    if (known_before == TimeKnown::perhaps) {
       code_.add({0x48, 0x83, 0xbc, 0x24}, static_cast<size_t>(in_workspace(offsetof(inside::Workspace, time))));
       code_.add({0});  // cmpq $0, time(%rsp)
       known = code_.jump_ahead({0x0f, kNotEqual});

@@ -61,11 +61,15 @@ class SiteCodeBase {
   std::vector<size_t> failures_;  // jumps: a value or a key cannot be had, so that agent_enter has to handle the firing
 
  private:
-  void copy(const MachineCode& value, size_t bytes) {
-    const size_t begin = code_.bytes().size();
-    code_.add(std::span(value.bytes).first(bytes));
+  void copy(const MachineCode& value, size_t from, size_t to) {
+    const size_t begin = code_.bytes().size() - from;
+    code_.add(std::span(value.bytes).subspan(from, to - from));
+    const auto variables = static_cast<uint32_t>(inside::from_lane_to_variables(place_.context.lanes));
+    for (const uint32_t at : value.variables)
+      if (at < to) code_.add_to_word(begin + at, variables);
     if (!all_needs_.reads_registers()) return;
     for (const uint32_t at : value.loads) {
+      if (at >= to) continue;
       uint32_t offset = 0;
       std::memcpy(&offset, value.bytes.data() + at + 3, sizeof offset);
       code_.read_register_at(begin + at, SiteFrame::register_of(static_cast<int>(offset / sizeof(uint64_t))));

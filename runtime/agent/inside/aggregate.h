@@ -111,9 +111,15 @@ static_assert(kArenaBuckets == 1U << (64 - kBucketShift));
   return is_count && clause.key_count == 0 && clause.clause < kPlainCounts;
 }
 
+// Code of runtime/instrument/agent/value_code.h. It needs a stack without a red zone.
 inline uint64_t evaluate(uint64_t code, const uint64_t* saved, Workspace& workspace) {
-  using Evaluate = uint64_t (*)(const uint64_t* saved, Workspace* workspace);
-  return reinterpret_cast<Evaluate>(code)(saved, &workspace);
+  Workspace* its = &workspace;
+  uint64_t value;
+  asm volatile("call *%[code]"
+               : "=a"(value), "+D"(saved), "+S"(its)
+               : [code] "r"(code), "b"(workspace.variables)
+               : "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc");
+  return value;
 }
 
 // Returns the number of words of a key that is not an integer; 0: it cannot be read. For a stack, that is counted here.

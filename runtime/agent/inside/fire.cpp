@@ -168,8 +168,7 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3, kAlwaysReused = 
 }
 
 [[gnu::always_inline]] inline uint64_t ring_of(const Context& context, const Lane& lane) {
-  auto* lanes = reinterpret_cast<Lane*>(&reinterpret_cast<DataHeader*>(context.data)[1]);
-  return reinterpret_cast<uint64_t>(lanes + context.lanes) + static_cast<uint64_t>(&lane - lanes) * context.ring_bytes;
+  return context.data + rings_at(context.lanes) + static_cast<uint64_t>(&lane - lanes_of(context)) * context.ring_bytes;
 }
 
 // Writes the record, and publishes it unless something in it is cut and a larger one would not be. False: it is not.

@@ -5,9 +5,9 @@
 //   code mapping   readable, executable. CodeHeader | fire.cpp | sites, programs, stubs ...
 //   armed page     readable, writable, private, wiped in a forked child (MADV_WIPEONFORK): ArmedPage
 //   semaphores     behind it, readable, writable, private; a forked child has a copy: Semaphores
-//   data mapping   a memfd, shared with dvm, so that it outlives the process. DataHeader | lanes | a ring for each lane | two
-//                  arenas for each lane | ThreadVariables of each lane | TailCalls of each lane | ThreadTexts of each lane |
-//                  Globals | LoadTurns
+//   data mapping   a memfd, shared with dvm, so that it outlives the process. DataHeader | lanes | ThreadVariables of each lane |
+//                  a ring for each lane | two arenas for each lane | TailCalls of each lane | ThreadTexts of each lane | Globals
+//                  | LoadTurns
 //
 // In a forked child the armed page is zero, so stubs do nothing. If children are followed, the first stub of the child arms the
 // page and stores the child's id; the child uses the lanes of its parent. The process may overwrite the data mapping at any time,
@@ -48,9 +48,9 @@ struct ArmedPage {
   uint64_t armed = kDisarmed;
   uint64_t muted = 0;  // the process has restricted its system calls, so stubs make none, which could end it
   uint64_t pid = 0;    // of the process in its PID namespace; 0: a forked child in which no stub has run yet
-  VariablesIn variables = VariablesIn::nowhere;  // copy of DataHeader::variables
-  uint64_t leavers = 0;                          // threads that have waited until the lanes of the process can be unmapped
-  uint64_t lanes_left = 0;                       // kLanesUnmapped or kLanesKept, by the first of them
+  uint64_t unused = 0;
+  uint64_t leavers = 0;     // threads that have waited until the lanes of the process can be unmapped
+  uint64_t lanes_left = 0;  // kLanesUnmapped or kLanesKept, by the first of them
   uint64_t asked = 0;  // kLeaving: the first of them waits until dvm or its guard writes kAbandoned: all code is restored, and
                        // only threads that wait use the lanes
 };
@@ -117,11 +117,14 @@ struct Lane {
 };
 static_assert(sizeof(Lane) == 256);
 
-// Thread-local variables of the script, by number.
-inline constexpr uint32_t kMostVariables = 64;
+// Thread-local variables of the script, by number. They are as long as a lane, so that all are as far from the lane of their
+// thread.
+inline constexpr uint32_t kMostVariables = 32;
 struct ThreadVariables {
   uint64_t values[kMostVariables]{};
 };
+static_assert(sizeof(ThreadVariables) == sizeof(Lane));
+constexpr uint64_t from_lane_to_variables(uint64_t lanes) { return lanes * sizeof(Lane); }
 
 // Strings of the first of these variables: their characters, the NUL, and zeros. A variable whose value is 0 has no string.
 inline constexpr uint32_t kMostTexts = 16;
@@ -188,16 +191,13 @@ struct Globals {
   uint64_t changes[kMostGlobals]{};  // threads write these
 };
 
-// Offsets in the data mapping of the first arena, ThreadVariables, TailCalls and ThreadTexts, of Globals and of LoadTurns; then
-// the size of the mapping.
-constexpr uint64_t arenas_at(uint64_t lanes, uint64_t ring_bytes) {
-  return sizeof(DataHeader) + lanes * (sizeof(Lane) + ring_bytes);
-}
-constexpr uint64_t variables_at(uint64_t lanes, uint64_t ring_bytes) {
-  return arenas_at(lanes, ring_bytes) + lanes * 2 * uint64_t{kArenaBytes};
-}
+// Offsets in the data mapping of the first ThreadVariables, ring, arena, TailCalls and ThreadTexts, of Globals and of LoadTurns;
+// then the size of the mapping.
+constexpr uint64_t variables_at(uint64_t lanes) { return sizeof(DataHeader) + from_lane_to_variables(lanes); }
+constexpr uint64_t rings_at(uint64_t lanes) { return variables_at(lanes) + lanes * sizeof(ThreadVariables); }
+constexpr uint64_t arenas_at(uint64_t lanes, uint64_t ring_bytes) { return rings_at(lanes) + lanes * ring_bytes; }
 constexpr uint64_t tails_at(uint64_t lanes, uint64_t ring_bytes) {
-  return variables_at(lanes, ring_bytes) + lanes * sizeof(ThreadVariables);
+  return arenas_at(lanes, ring_bytes) + lanes * 2 * uint64_t{kArenaBytes};
 }
 constexpr uint64_t texts_at(uint64_t lanes, uint64_t ring_bytes) {
   return tails_at(lanes, ring_bytes) + lanes * sizeof(TailCalls);

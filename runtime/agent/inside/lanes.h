@@ -30,9 +30,8 @@ inline constexpr long kSignalThread = 200, kNoSuchThread = -3;
 // The number of the arena that the thread may use: dvm has the other one.
 [[gnu::always_inline]] inline uint64_t side_of(const Lane& lane) { return load(lane.arena) & 1; }
 [[gnu::always_inline]] inline Arena& arena_of(DataHeader& header, const Context& context, const Lane& lane, uint64_t side) {
-  auto* lanes = reinterpret_cast<Lane*>(&header + 1);
-  const uint64_t arenas = reinterpret_cast<uint64_t>(lanes + context.lanes) + uint64_t{context.lanes} * context.ring_bytes;
-  const uint64_t number = static_cast<uint64_t>(&lane - lanes) * 2 + side;
+  const uint64_t arenas = reinterpret_cast<uint64_t>(&header) + arenas_at(context.lanes, context.ring_bytes);
+  const uint64_t number = static_cast<uint64_t>(&lane - reinterpret_cast<Lane*>(&header + 1)) * 2 + side;
   return *reinterpret_cast<Arena*>(arenas + number * kArenaBytes);
 }
 

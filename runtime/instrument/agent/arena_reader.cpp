@@ -149,7 +149,7 @@ void ArenaReader::forget() {
 
 void ArenaReader::forget_variables(uint32_t number) const {
   const inside::ThreadVariables none;
-  write_value(file_, inside::variables_at(lanes_, ring_bytes_) + number * sizeof none, none);
+  write_value(file_, inside::variables_at(lanes_) + number * sizeof none, none);
 }
 
 // A firing that counts and makes entries does so in one collection, since it has left its arena.

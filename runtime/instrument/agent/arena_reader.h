@@ -88,7 +88,7 @@ class ArenaReader {
   void tell(uint64_t used, const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit);
   uint64_t lane_at(uint32_t number) const { return sizeof(inside::DataHeader) + uint64_t{number} * sizeof(inside::Lane); }
   uint64_t arena_at(uint32_t number, uint32_t arena) const {
-    return lane_at(lanes_) + uint64_t{lanes_} * ring_bytes_ + (uint64_t{number} * 2 + arena) * inside::kArenaBytes;
+    return inside::arenas_at(lanes_, ring_bytes_) + (uint64_t{number} * 2 + arena) * inside::kArenaBytes;
   }
 
   int file_;

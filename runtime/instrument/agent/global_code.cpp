@@ -16,6 +16,11 @@ using dif::Instruction;
 
 unsigned global_number(unsigned id) { return id - unsigned{dif::kFirstUserVariable}; }
 bool is_store(Instruction in) { return dif::has_format(in, dif::Format::stv); }
+// Of code that lies `bytes` further on, and of that before it.
+void add_offsets(std::vector<uint32_t>& offsets, const std::vector<uint32_t>& before, size_t bytes) {
+  for (uint32_t& offset : offsets) offset += static_cast<uint32_t>(bytes);
+  offsets.insert(offsets.end(), before.begin(), before.end());
+}
 bool is_global(Instruction in) { return dif::info(in.opcode()).scope == dif::Scope::global; }
 
 }  // namespace

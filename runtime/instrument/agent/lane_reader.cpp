@@ -229,7 +229,7 @@ bool LaneReader::has_ended(uint64_t owner) const {
 // The thread that takes it next has no variables yet.
 bool LaneReader::free_lane(uint32_t number, const inside::Lane& lane) {
   const inside::ThreadVariables none;
-  const uint64_t variables = inside::variables_at(lanes_, ring_bytes_) + number * sizeof none;
+  const uint64_t variables = inside::variables_at(lanes_) + number * sizeof none;
   if (!write_value(file_, variables, none)) return false;
   fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(ring_at(number)), ring_bytes_);
   const uint64_t turns = (lane.turns + 1) & ~uint64_t{1};  // it may have ended in the midst of a firing

@@ -106,7 +106,7 @@ class LaneReader {
   Copy& spare_copy();
   void give_back(Copy& copy);
   uint64_t lane_at(uint32_t number) const { return sizeof(inside::DataHeader) + uint64_t{number} * sizeof(inside::Lane); }
-  uint64_t ring_at(uint32_t number) const { return lane_at(lanes_) + uint64_t{number} * ring_bytes_; }
+  uint64_t ring_at(uint32_t number) const { return inside::rings_at(lanes_) + uint64_t{number} * ring_bytes_; }
 
   int file_;
   ThreadIds* ids_;

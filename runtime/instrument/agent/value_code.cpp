@@ -26,7 +26,7 @@ namespace {
 
 using dif::Instruction, dif::Opcode;
 
-constexpr unsigned kRax = ValueWriter::kRax, kRcx = ValueWriter::kRcx, kRsi = 6, kRdi = 7;
+constexpr unsigned kRax = ValueWriter::kRax, kRcx = ValueWriter::kRcx, kRbx = 3, kRsi = 6, kRdi = 7;
 constexpr unsigned kLoad = ValueWriter::kLoad, kStore = ValueWriter::kStore;
 constexpr std::array<unsigned, 6> kRegisters = {kRax, 2, 8, 9, 10, 11};  // of DIF's; %r0 has none
 // Their words of struct pt_regs, with that of %rcx in place of %r0.
@@ -216,7 +216,7 @@ class ValueCoder {
     if (!is_load) return row.scope == dif::Scope::global ? change_global(in) : store(in);
     if (!writes(in.rd())) return false;
     const unsigned to = target(in.rd());
-    return row.scope == dif::Scope::global ? load_variable(in, to) : access_own(in, kLoad, to);
+    return row.scope == dif::Scope::global ? load_variable(in, to) : load_own(in, to);
   }
 
   bool refuse(InDvm reason) {
@@ -381,29 +381,51 @@ class ValueCoder {
     const Instruction next = difo_.text[pc_ + 1];
     return next.opcode() == Opcode::tst && next.r1() == in.rd() && (live_[pc_ + 1] >> in.rd() & 1U) == 0;
   }
-  // A scalar variable of the thread or of the clause, from or to a register.
-  bool access_own(Instruction in, unsigned opcode, unsigned reg) {
+  // A scalar variable of the thread or of the clause lies so far behind a register. Nothing: there is no code for it.
+  struct Place {
+    unsigned base = 0;
+    size_t offset = 0;
+  };
+  std::optional<Place> own_place(Instruction in) {
     const unsigned number = in.index() - dif::kFirstUserVariable;
     const bool is_local = dif::info(in.opcode()).scope == dif::Scope::clause;
-    if (in.index() < dif::kFirstUserVariable || number >= (is_local ? inside::kMostLocals : inside::kMostVariables))
-      return refuse(InDvm::variable);
+    if (in.index() < dif::kFirstUserVariable || number >= (is_local ? inside::kMostLocals : inside::kMostVariables)) return {};
     const dif::Variable* variable = dif::variable_of(difo_, in);
-    if (variable == nullptr || (!is_integer(*variable) && !uses_no_text(*variable, in))) return refuse(InDvm::variable);
+    if (variable == nullptr || (!is_integer(*variable) && !uses_no_text(*variable, in))) return {};
     const size_t offset = number * sizeof(uint64_t);
-    if (is_local) return access_workspace(opcode, reg, offsetof(inside::Workspace, locals) + offset), true;
-    (opcode == kLoad ? made_.variable_loads : made_.variable_stores)++;
-    change(0);
-    access_workspace(kLoad, kRcx, offsetof(inside::Workspace, variables));
-    code_.access(opcode, reg, kRcx, offset);
+    if (!is_local) return Place{kRbx, offset};
+    made_.has_workspace = true;
+    return Place{kRsi, offsetof(inside::Workspace, locals) + offset};
+  }
+  // The displacement of the last instruction is `behind` bytes before its end.
+  void note_place(const Place& place, uint32_t& count, size_t behind = 0) {
+    if (place.base != kRbx) return;
+    count++;
+    made_.variables.push_back(static_cast<uint32_t>(code_.bytes.size() - behind - sizeof(uint32_t)));
+  }
+  bool load_own(Instruction in, unsigned to) {
+    const auto place = own_place(in);
+    if (!place) return refuse(InDvm::variable);
+    code_.access(kLoad, to, place->base, place->offset);
+    note_place(*place, made_.variable_loads);
     return true;
   }
   // Stores the value, converted to the type of the variable as in C.
   bool store(Instruction in) {
     const dif::Variable* variable = dif::variable_of(difo_, in);
     if (variable == nullptr || !is_register(in.rd())) return false;
-    if (variable->type.size == sizeof(uint64_t)) return access_own(in, kStore, source(in.rd(), kRax));
-    code_.widen(variable->type.size, variable->type.is_signed, source(in.rd(), kRax), kRax);
-    return access_own(in, kStore, kRax);
+    const auto place = own_place(in);
+    if (!place) return refuse(InDvm::variable);
+    if (in.rd() == 0) {
+      code_.clear(place->base, place->offset);
+      note_place(*place, made_.variable_stores, sizeof(uint32_t));
+      return true;
+    }
+    const bool is_whole = variable->type.size == sizeof(uint64_t);
+    if (!is_whole) code_.widen(variable->type.size, variable->type.is_signed, kRegisters[in.rd()], kRax);
+    code_.access(kStore, is_whole ? kRegisters[in.rd()] : kRax, place->base, place->offset);
+    note_place(*place, made_.variable_stores);
+    return true;
   }
 
   bool load_argument(unsigned number, unsigned to) {

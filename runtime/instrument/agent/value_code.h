@@ -10,6 +10,7 @@
 // The registers of the machine code are:
 //   %rdi                         The saved registers, words of struct pt_regs.
 //   %rsi                         The inside::Workspace.
+//   %rbx                         The thread-local variables.
 //   %rdx, %r8, %r9, %r10, %r11   Registers %r1 to %r5 of DIF.
 //   %rax, %rcx                   Temporaries. At the end, %rax is the value.
 

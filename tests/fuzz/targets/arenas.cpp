@@ -20,7 +20,7 @@ namespace {
 using namespace dvm::runtime;
 
 constexpr uint32_t kLanes = 2, kRing = 1024;
-constexpr size_t kArenasAt = sizeof(inside::DataHeader) + kLanes * (sizeof(inside::Lane) + kRing);
+constexpr size_t kArenasAt = inside::arenas_at(kLanes, kRing);
 constexpr size_t kBytes = kArenasAt + 2 * kLanes * inside::kArenaBytes;
 constexpr uint32_t kMostText = 20;
 constexpr uint64_t kConstant = 77;

@@ -31,7 +31,7 @@ void take_all(dvm::runtime::LaneReader& reader) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace dvm::runtime;
   static const int file = memfd_create("lanes", MFD_CLOEXEC);
-  constexpr size_t kBytes = sizeof(inside::DataHeader) + kLanes * (sizeof(inside::Lane) + kRing);
+  constexpr size_t kBytes = inside::arenas_at(kLanes, kRing);
   if (ftruncate(file, 0) != 0 || ftruncate(file, kBytes) != 0) return 0;
   LaneReader reader(file, kLanes, kRing);
   for (const size_t begin : {size_t{0}, size / 2}) {

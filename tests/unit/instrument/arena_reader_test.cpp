@@ -19,7 +19,7 @@ namespace dvm::runtime {
 namespace {
 
 constexpr uint32_t kLanes = 4, kRing = 4096;
-constexpr size_t kBytes = sizeof(inside::DataHeader) + kLanes * (sizeof(inside::Lane) + kRing + 2 * inside::kArenaBytes);
+constexpr size_t kBytes = inside::tails_at(kLanes, kRing);
 
 using Totals = std::map<std::pair<uint32_t, uint64_t>, uint64_t>;  // by aggregation and key: the first word
 
@@ -36,7 +36,7 @@ class Arenas : public testing::Test {
   }
   inside::Lane& lane(uint32_t number) { return reinterpret_cast<inside::Lane*>(memory_ + sizeof(inside::DataHeader))[number]; }
   inside::Arena& arena(uint32_t number, uint64_t which) {
-    std::byte* arenas = memory_ + sizeof(inside::DataHeader) + kLanes * (sizeof(inside::Lane) + kRing);
+    std::byte* arenas = memory_ + inside::arenas_at(kLanes, kRing);
     return *reinterpret_cast<inside::Arena*>(arenas + (2 * number + which) * inside::kArenaBytes);
   }
   // One round of a thread. False: there is no room.

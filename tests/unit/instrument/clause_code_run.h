@@ -46,7 +46,14 @@ class Code {
     return run(saved, workspace);
   }
   uint64_t run(const std::array<uint64_t, inside::kSavedWords>& saved, inside::Workspace& workspace) const {
-    return reinterpret_cast<uint64_t (*)(const uint64_t*, inside::Workspace*)>(memory_)(saved.data(), &workspace);
+    const uint64_t* words = saved.data();
+    inside::Workspace* its = &workspace;
+    uint64_t value = 0;
+    asm volatile("lea -128(%%rsp), %%rsp; call *%[code]; lea 128(%%rsp), %%rsp"  // below a red zone
+                 : "=a"(value), "+D"(words), "+S"(its)
+                 : [code] "r"(memory_), "b"(workspace.variables)
+                 : "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc");
+    return value;
   }
 
  private:

@@ -21,14 +21,14 @@ class LaneReaderTest : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_GE(file_, 0);
-    ASSERT_EQ(ftruncate(file_, sizeof(inside::DataHeader) + kLanes * (sizeof(inside::Lane) + kRing)), 0);
+    ASSERT_EQ(ftruncate(file_, inside::arenas_at(kLanes, kRing)), 0);
   }
   void TearDown() override { close(file_); }
 
   static off_t lane_at(uint32_t lane) { return static_cast<off_t>(sizeof(inside::DataHeader) + lane * sizeof(inside::Lane)); }
   void put(off_t at, uint64_t word) { ASSERT_EQ(pwrite(file_, &word, sizeof word, at), ssize_t{sizeof word}); }
   void put_in_ring(uint32_t lane, uint64_t position, uint64_t word) {
-    put(lane_at(kLanes) + static_cast<off_t>(lane * kRing + position % kRing), word);
+    put(static_cast<off_t>(inside::rings_at(kLanes) + lane * kRing + position % kRing), word);
   }
 
   // As a stub does it: a record of one word.
@@ -249,7 +249,7 @@ class FilledRing : public testing::Test {
     return static_cast<uint64_t>(status.st_blocks) * 512;
   }
 
-  static constexpr off_t kRingAt = sizeof(inside::DataHeader) + sizeof(inside::Lane);
+  static constexpr off_t kRingAt = inside::rings_at(1);
   int file_ = memfd_create("lanes", MFD_CLOEXEC);
   uint64_t head_ = 0;
   LaneReader reader_{file_, 1, kBytes};

@@ -95,7 +95,7 @@ class Agent {
     page_.muted = 1;
     context_.armed = reinterpret_cast<uint64_t>(&page_);
     context_.data = reinterpret_cast<uint64_t>(data_);
-    context_.variables = context_.data + inside::variables_at(kLanes, ring_bytes_);
+    context_.variables = context_.data + inside::variables_at(kLanes);
     context_.tails = context_.data + inside::tails_at(kLanes, ring_bytes_);
     context_.lane = context_.data + sizeof(inside::DataHeader);
     context_.pid = getpid(), context_.own_pid = page_.pid, context_.thread_offset = kThreadOffset, context_.lanes = kLanes,
@@ -184,15 +184,12 @@ class Agent {
     const std::byte* begin = data_ + inside::arenas_at(kLanes, ring_bytes_);
     return {begin, begin + kLanes * 2 * uint64_t{inside::kArenaBytes}};
   }
-  std::vector<std::byte> variables() const {
-    return {data_ + inside::variables_at(kLanes, ring_bytes_), data_ + inside::tails_at(kLanes, ring_bytes_)};
-  }
+  std::vector<std::byte> variables() const { return {data_ + inside::variables_at(kLanes), data_ + inside::rings_at(kLanes)}; }
   // The ring of its lane, without times and CPUs.
   std::vector<uint64_t> ring() {
     const size_t number = lane_number();
     std::vector<uint64_t> words(ring_bytes_ / sizeof(uint64_t));
-    std::memcpy(words.data(), data_ + sizeof(inside::DataHeader) + kLanes * sizeof(inside::Lane) + number * ring_bytes_,
-                ring_bytes_);
+    std::memcpy(words.data(), data_ + inside::rings_at(kLanes) + number * ring_bytes_, ring_bytes_);
     for (size_t i = 0; i + 2 < words.size() && words[i] != 0; i += 2 + (words[i] + 7) / sizeof(uint64_t)) {
       EXPECT_NE(words[i + 1], 0);
       words[i + 1] = 0;

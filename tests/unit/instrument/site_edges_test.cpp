@@ -20,9 +20,7 @@ namespace {
 constexpr uint64_t kRecordBytes = 24;  // its head, and a word
 constexpr uint64_t kWays[] = {inside::kAlone, inside::kShared};
 
-uint64_t ring_at(Agent& agent, size_t lane) {
-  return agent.context().data + sizeof(inside::DataHeader) + kLanes * sizeof(inside::Lane) + lane * kRing;
-}
+uint64_t ring_at(Agent& agent, size_t lane) { return agent.context().data + inside::rings_at(kLanes) + lane * kRing; }
 const uint64_t* words_at(uint64_t address) { return reinterpret_cast<const uint64_t*>(address); }
 AgentStep count(uint32_t number, std::vector<AgentKey> keys = {}) {
   return aggregation(number, SiteFunction::count, {}, std::move(keys));

@@ -155,7 +155,7 @@ TEST_F(SiteRun, GivesRecordsTheTimeAtWhichAGlobalWasSeen) {
     Registers registers{};
     registers.words[saved::rdi] = 9;
     for (int i = 0; i < 2; i++) agent.fire(registers);
-    const uint64_t ring = agent.context().data + sizeof(inside::DataHeader) + kLanes * sizeof(inside::Lane);
+    const uint64_t ring = agent.context().data + inside::rings_at(kLanes);
     const auto* words = reinterpret_cast<const uint64_t*>(ring + agent.lane_number() * kRing);
     const size_t size = agent.lane().head / 4 / sizeof(uint64_t);
     const auto time = [&](size_t record) { return words[record * size + 1]; };

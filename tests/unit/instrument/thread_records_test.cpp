@@ -32,7 +32,7 @@ class ThreadRecords : public testing::Test {
     end_ = begin_ + 2 * kPage;
     context_.armed = address_of(&page_), context_.data = address_of(data_.data()), context_.lasting = address_of(&lasting_);
     context_.lanes = kLanes, context_.ring_bytes = kRing, context_.lane = context_.data + sizeof(DataHeader);
-    context_.variables = context_.data + variables_at(kLanes, kRing);
+    context_.variables = context_.data + variables_at(kLanes);
     page_.pid = static_cast<uint64_t>(getpid());
     workspace_.lane = &lane_, workspace_.variables = variables().values;
   }
