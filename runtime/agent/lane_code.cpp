@@ -121,23 +121,16 @@ std::vector<size_t> LaneCode::find_time(bool is_taken) {
   code_.add({0x0f, 0x31, 0x48, 0xc1, 0xe2, 32 + inside::kTickBits, 0x48, 0x8d, 0x04, 0xc2});  // rdtsc; shl; lea (%rdx,%rax,8)
   code_.load(Register::rcx, context_.data);
   code_.read(Register::r8, Register::rcx, kNumber);
-  code_.add({0x44, 0x89, 0xc2, 0x83, 0xe2, inside::kLineStep});  // mov %r8d, %edx; and $kLineStep, %edx
-  code_.add({0x48, 0xf7, 0x64, 0xd1, kRate});                    // mulq rate(%rcx,%rdx,8)
-  code_.add({0x44, 0x89, 0xc0, 0x83, 0xe0, inside::kLineStep});  // mov %r8d, %eax; and $kLineStep, %eax
-  code_.add({0x48, 0x03, 0x54, 0xc1, kBegin});                   // add begin(%rcx,%rax,8), %rdx
-  code_.add({0x4c, 0x3b, 0x41, kNumber});                        // cmp number(%rcx), %r8
-  std::vector<size_t> late = {code_.jump_ahead({0x0f, kNotEqual})};
-  code_.read(Register::rax, Register::rbx, kTime);
-  if (is_taken) {
-    code_.add({0x48, 0x39, 0xd0, 0x48, 0x0f, 0x42, 0xc2});  // cmp %rdx, %rax; cmovb %rdx, %rax
-    code_.store(Register::rax, Register::rbx, kTime);
-    return late;
-  }
-  code_.add({0x48, 0x39, 0xc2, 0x48, 0x0f, 0x42, 0xd0});  // cmp %rax, %rdx; cmovb %rax, %rdx
-  code_.add({0x48, 0x0f, 0xb1, 0x53, kTime});             // cmpxchg %rdx, time(%rbx)
-  late.push_back(code_.jump_ahead({0x0f, kNotEqual}));
-  code_.add({0x48, 0x89, 0xd0});  // mov %rdx, %rax
-  return late;
+  code_.add({0x41, 0x0f, 0xb6, 0xd0});          // movzbl %r8b, %edx
+  code_.add({0x48, 0xf7, 0x64, 0x11, kRate});   // mulq rate(%rcx,%rdx)
+  code_.add({0x41, 0x0f, 0xb6, 0xc0});          // movzbl %r8b, %eax
+  code_.add({0x48, 0x03, 0x54, 0x01, kBegin});  // add begin(%rcx,%rax), %rdx
+  code_.add({0x4c, 0x3b, 0x41, kNumber});       // cmp number(%rcx), %r8
+  const size_t is_published = code_.jump_ahead({0x0f, kNotEqual});
+  code_.add({0x48, 0x3b, 0x53, kTime});  // cmp time(%rbx), %rdx
+  const size_t is_before = code_.jump_ahead({0x0f, kBelow});
+  code_.store(Register::rdx, Register::rbx, kTime);
+  return {is_published, is_before};
 }
 
 }  // namespace dvm::runtime

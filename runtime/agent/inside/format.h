@@ -69,7 +69,7 @@ struct DataHeader {
   uint64_t muted = 0;     // firings lost because their records need system calls
   // Not 0: a process may have restricted its system calls. Its children then make none, not even to ask for their ids.
   uint64_t restricted = 1;
-  uint64_t clock_number = 0;  // grows by kLineStep with each published line; that bit selects the current one
+  uint64_t clock_number = 0;  // grows with each published line; the low byte is the offset of the current one in `clock`
   ClockLine clock[2];
   VariablesIn variables = VariablesIn::nowhere;  // of all processes that have these lanes
   uint64_t leaving = 0;   // kLeaving: a thread that is about to change memory of dvm, or to lock all, waits for restored code
@@ -81,7 +81,9 @@ struct DataHeader {
   uint64_t held = 0;      // the thread that dvm holds. Written by dvm
 };
 inline constexpr uint64_t kLeaving = 1, kAbandoned = 2;
-inline constexpr uint64_t kLineStep = sizeof(ClockLine) / sizeof(uint64_t);
+// DataHeader::clock_number of the nth line.
+constexpr uint64_t clock_number(uint64_t n) { return n << 8 | n % 2 * sizeof(ClockLine); }
+constexpr uint64_t number_of_line(uint64_t clock_number) { return clock_number >> 8; }
 static_assert(sizeof(DataHeader) == 128);
 
 struct MemoryRange {

@@ -14,7 +14,9 @@ inline uint64_t time_on(const ClockLine& line, uint64_t ticks) { return line.beg
 
 // The line through one reading of both clocks.
 constexpr ClockLine line_through(uint64_t ticks, uint64_t time, uint64_t rate) { return {rate, time - time_in(rate, ticks)}; }
-constexpr const ClockLine& line_of(const ClockLine (&lines)[2], uint64_t number) { return lines[number / kLineStep % 2]; }
+constexpr const ClockLine& line_of(const ClockLine (&lines)[2], uint64_t clock_number) {
+  return lines[number_of_line(clock_number) % 2];
+}
 
 // dvm writes the two lines in turn, so the line in use does not change until the next but one is published. A line that has
 // changed meanwhile is read again, but only a few times: dvm does not publish that often, and a program that writes here only

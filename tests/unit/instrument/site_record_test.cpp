@@ -245,7 +245,7 @@ TEST_F(SiteRun, TellsTheTimeOfTheLineInUse) {
       inside::ClockLine& line = agent.header().clock[number & 1];
       const uint64_t later = __rdtsc() + 50'000'000;
       line = inside::line_through(later, number * 1'000'000'000, uint64_t{3} << (inside::kRateBits - 1));
-      agent.header().clock_number = number * inside::kLineStep;
+      agent.header().clock_number = inside::clock_number(number);
       const uint64_t before = inside::time_on(line, __rdtsc());
       agent.fire({});
       EXPECT_GE(agent.state_of_entry(), before);
