@@ -116,7 +116,7 @@ Status AgentProcess::patch(std::vector<AgentSite>& sites, std::vector<Area>& are
     if (!stopped && !is_on_) return stopped.error();
     if (!stopped) why = stopped.error().message;
     if (!stopped) break;
-    if (const inside::ArmedPage page{inside::kShared, 1, context_.own_pid};
+    if (const inside::ArmedPage page{.armed = inside::kShared, .muted = 1, .pid = context_.own_pid};
         !is_on_ && !memory_.write_object(context_.armed, page))
       return Error{"the process has ended"};
     patch_groups(*stopped, areas, placing);
@@ -250,7 +250,7 @@ void AgentProcess::arm_alone(const StoppedProcess& stopped, const std::vector<Ar
   for (const Area& area : areas)
     for (const AgentSite* site : area.sites) note_unwatched(*site);
   const bool are_watched = watched_.contains(inside::Watch::clone) && watched_.contains(inside::Watch::syscall);
-  uint64_t armed = 0;
+  uint16_t armed = 0;
   const uint64_t at = context_.armed + offsetof(inside::ArmedPage, armed);
   if (!is_ordered_ || context_.follows != 0 || !are_watched || is_unwatched_) return;
   if (!memory_.read_object(at, armed) || armed != inside::kShared || shares_memory(context_.pid, apart)) return;

@@ -41,7 +41,7 @@ bool is_wanted(const FoundAgent& agent, WhichAgents which, pid_t tracer) {
 }
 
 void disarm(const AgentMemory& memory, const FoundAgent& agent) {
-  const uint64_t off = inside::kDisarmed;
+  const uint64_t off = inside::kDisarmed;  // with what lies beside it in the word
   if (agent.header.armed != 0) memory.write_object(agent.header.armed, off);
 }
 

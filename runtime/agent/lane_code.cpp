@@ -12,10 +12,15 @@ constexpr unsigned char kLaneBits = std::countr_zero(sizeof(inside::Lane));
 
 }  // namespace
 
-// That of the thread, in %rax.
-void LaneCode::add_number(bool has_variables) {
-  code_.load(Register::rax, context_.armed);
-  code_.add({0x48, 0x83, 0x38, inside::kAlone});  // cmpq $kAlone, (%rax)
+// Of the thread, in %rax.
+void LaneCode::add_number(bool has_variables, bool has_data) {
+  static_assert(offsetof(inside::ArmedPage, armed) == 0 && offsetof(inside::ArmedPage, variables) == sizeof(uint16_t));
+  constexpr uint32_t kThread = static_cast<uint32_t>(inside::VariablesIn::thread) << 16;
+  if (!has_data) code_.load(Register::rax, context_.armed);
+  if (!has_variables) code_.add({0x66});
+  code_.add({static_cast<unsigned char>(has_variables ? 0x81 : 0x83)});  // cmpl or cmpw, of the page
+  has_data ? code_.add({0xb9}, context_.armed - context_.data) : code_.add({0x38});
+  has_variables ? code_.add({}, kThread | inside::kAlone) : code_.add({inside::kAlone});
   other_if(kNotEqual);
   // Where the page is kAlone, each thread has a control block (arm_alone, sets_block). So rdfsbase is not needed, which waits for
   // all earlier instructions.

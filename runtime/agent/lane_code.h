@@ -40,7 +40,7 @@ class LaneCode {
 
  private:
   void other_if(unsigned char condition) { others_.push_back(code_.jump_ahead({0x0f, condition})); }
-  void add_number(bool has_variables);
+  void add_number(bool has_variables, bool has_data);  // the armed page is near the data mapping
   void add_distance(unsigned char to);
   void check_owner();
   void add_turn();

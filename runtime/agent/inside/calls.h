@@ -35,6 +35,7 @@ inline constexpr uint64_t kPage = 4096;
 }
 
 [[gnu::always_inline]] inline uint64_t load(const uint64_t& from) { return __atomic_load_n(&from, __ATOMIC_RELAXED); }
+[[gnu::always_inline]] inline uint16_t load(const uint16_t& from) { return __atomic_load_n(&from, __ATOMIC_RELAXED); }
 
 [[gnu::always_inline]] inline ArmedPage& armed_page(const Context& context) {
   return *reinterpret_cast<ArmedPage*>(context.armed);

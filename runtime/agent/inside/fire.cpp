@@ -142,7 +142,7 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3, kAlwaysReused = 
 }
 
 // Takes the lane for a firing with these saved words, unless it is taken. inside/ended.h has the reason for the order.
-[[gnu::always_inline]] inline bool take_lane(Lane& lane, uint64_t armed, const uint64_t* saved) {
+[[gnu::always_inline]] inline bool take_lane(Lane& lane, uint16_t armed, const uint64_t* saved) {
   uint64_t turns = load(lane.turns);
   if ((turns & 1) != 0) return false;
   const auto frame = reinterpret_cast<uint64_t>(saved);
@@ -392,7 +392,7 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
   const Context& context = site->context;
   ArmedPage& page = armed_page(context);
   auto& header = *reinterpret_cast<DataHeader*>(context.data);
-  uint64_t armed = load(page.armed);
+  uint16_t armed = load(page.armed);
   const bool is_new = armed == kDisarmed;
   if (site->watch == Watch::fork && load(page.pid) == 0) part_from_parent(context, header);
   note_taking(*site, saved);

@@ -27,7 +27,7 @@ inline constexpr uint32_t kGuard = 0x2b;
 
 // The side on which clauses with thread-local variables run, and all clauses of a script that may end at a firing. At first it is
 // `nowhere`: these clauses do nothing, as if their probes were off. A firing that ends the run sets it back to this.
-enum class VariablesIn : uint64_t { nowhere, thread, dvm };
+enum class VariablesIn : uint16_t { nowhere, thread, dvm };
 
 // How a stub finds and takes the lane of its thread. If the agent is disarmed, it does nothing.
 //
@@ -39,13 +39,16 @@ enum class VariablesIn : uint64_t { nowhere, thread, dvm };
 // - kShared  By the same id, with a locked instruction. It is not known whether the above holds.
 // - kAsked   By the id that the kernel returns. A task may share the block of another task that runs at the same time, or may
 //            have no block.
-inline constexpr uint64_t kDisarmed = 0, kAlone = 1, kShared = 2, kAsked = 3;
+inline constexpr uint16_t kDisarmed = 0, kAlone = 1, kShared = 2, kAsked = 3;
 
 // The outcome if a thread wanted to unmap the lanes.
 inline constexpr uint64_t kLanesUnmapped = 1, kLanesKept = 2;
 
 struct ArmedPage {
-  uint64_t armed = kDisarmed;
+  // The code of a site compares both at once.
+  uint16_t armed = kDisarmed;
+  VariablesIn variables = VariablesIn::nowhere;  // copy of DataHeader::variables
+
   uint64_t muted = 0;  // the process has restricted its system calls, so stubs make none, which could end it
   uint64_t pid = 0;    // of the process in its PID namespace; 0: a forked child in which no stub has run yet
   uint64_t unused = 0;

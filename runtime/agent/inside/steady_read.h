@@ -111,7 +111,7 @@ extern "C" DVM_ONCE inline uint64_t agent_steady(const Context* context, Lane* l
     .globl agent_steady_begin
   agent_steady_begin:
     xor %k[words], %k[words]
-    cmpq %[alone], -%c[armed_at](%[steady])
+    cmpw %[alone], -%c[armed_at](%[steady])
     jne 3f
     cmpq $0, %c[off_at](%[steady])
     jne 3f

@@ -399,7 +399,7 @@ inline constexpr uint64_t kLanesGoing = 3;
     __atomic_store_n(&header.restricted, uint64_t{1}, __ATOMIC_SEQ_CST);
     __atomic_store_n(&page.muted, uint64_t{1}, __ATOMIC_SEQ_CST);
   }
-  uint64_t armed = load(page.armed);
+  uint16_t armed = load(page.armed);
   const bool is_other = has_other_block(site.context, watch, saved, static_cast<int32_t>(page.pid));
   while ((is_other || shares_lane(watch, saved) || sets_block(watch, saved)) && armed != kDisarmed)
     if (__atomic_compare_exchange_n(&page.armed, &armed, kAsked, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) break;

@@ -90,7 +90,7 @@ inline AgentFirer firer(std::vector<AgentStep> steps) {
 // Code, lanes and an armed page as dvm maps them.
 class Agent {
  public:
-  explicit Agent(uint64_t armed, uint32_t ring_bytes = kRing) : ring_bytes_(ring_bytes) {
+  explicit Agent(uint16_t armed, uint32_t ring_bytes = kRing) : ring_bytes_(ring_bytes) {
     page_.armed = armed, page_.pid = static_cast<uint64_t>(getpid()), page_.variables = inside::VariablesIn::thread;
     page_.muted = 1;
     context_.armed = reinterpret_cast<uint64_t>(&page_);
@@ -112,7 +112,7 @@ class Agent {
   Agent& operator=(const Agent&) = delete;
   ~Agent() {
     munmap(memory_, kBytes);
-    munmap(data_, inside::data_bytes(kLanes, ring_bytes_));
+    munmap(armed_page_, kPage + inside::data_bytes(kLanes, ring_bytes_));
   }
 
   void place(std::vector<AgentFirer> firers) {
@@ -240,7 +240,7 @@ class Agent {
   static constexpr uint64_t kAddress = 0x555555, kWindow = 5;
 
  private:
-  static constexpr size_t kBytes = 1 << 18;
+  static constexpr size_t kBytes = 1 << 18, kPage = 4096;
 
   static inside::MemoryRange stack_of_thread() {
     pthread_attr_t attributes;
@@ -297,13 +297,13 @@ class Agent {
   std::byte* memory_ =
       static_cast<std::byte*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   const uint32_t ring_bytes_;
-  std::byte* data_ = static_cast<std::byte*>(
-      mmap(nullptr, inside::data_bytes(kLanes, ring_bytes_), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  std::byte* armed_page_ = static_cast<std::byte*>(
+      mmap(nullptr, kPage + inside::data_bytes(kLanes, ring_bytes_), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  inside::ArmedPage& page_ = *new (armed_page_) inside::ArmedPage;
+  std::byte* data_ = armed_page_ + kPage;
   size_t used_ = 0;
   uint64_t code_at_ = 0, stub_ = 0, stub_bytes_ = 0;
   std::vector<FrameRow> frames_;
-  alignas(4096) std::array<std::byte, 4096> armed_page_{};
-  inside::ArmedPage& page_ = *new (armed_page_.data()) inside::ArmedPage;
   inside::Context context_;
   inside::LastingMemory lasting_;
   inside::MemoryRange range_;

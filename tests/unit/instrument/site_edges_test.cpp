@@ -18,7 +18,7 @@ namespace dvm::runtime {
 namespace {
 
 constexpr uint64_t kRecordBytes = 24;  // its head, and a word
-constexpr uint64_t kWays[] = {inside::kAlone, inside::kShared};
+constexpr uint16_t kWays[] = {inside::kAlone, inside::kShared};
 
 uint64_t ring_at(Agent& agent, size_t lane) { return agent.context().data + inside::rings_at(kLanes) + lane * kRing; }
 const uint64_t* words_at(uint64_t address) { return reinterpret_cast<const uint64_t*>(address); }
@@ -36,7 +36,7 @@ TEST_F(SiteEdges, ARingIsFilledToItsEnd) {
       {0, kRing - kRecordBytes, kRing}, {0, kRing - 16, kRing - 16}, {32, kRing - 16, kRing + kRecordBytes},
       {32, kRing + 8, kRing + 32},      {24, kRing + 8, kRing + 8},  {16, kRing, kRing},
       {8, kRing - 8, kRing - 8}};
-  for (const uint64_t armed : kWays) {
+  for (const uint16_t armed : kWays) {
     Agent agent(armed);
     agent.place({firer({})});
     agent.fire({});
@@ -62,7 +62,7 @@ TEST_F(SiteEdges, ARecordHasItsTimeAndCpu) {
     CPU_ZERO(&one);
     CPU_SET(cpu, &one);
     sched_setaffinity(0, sizeof one, &one);
-    for (const uint64_t armed : kWays) {
+    for (const uint16_t armed : kWays) {
       Agent agent(armed);
       agent.place({firer({})});
       for (uint64_t i = 0; i < 3; i++) {
@@ -112,7 +112,7 @@ TEST_F(SiteEdges, AStackThatMayNotBeReadIsCounted) {
                                             {stack(9, 0), integer(value_of(BuiltIn::arg0))},
                                             {integer(value_of(BuiltIn::arg0)), stack(9, -1)}})
     for (const SiteFunction function : {SiteFunction::count, SiteFunction::sum})
-      for (const uint64_t armed : kWays) {
+      for (const uint16_t armed : kWays) {
         Agent agent(armed);
         agent.place({firer({aggregation(1, function, value_of(BuiltIn::arg1), keys), count(2)}), firer({count(3)})});
         std::thread([&] {
@@ -129,7 +129,7 @@ TEST_F(SiteEdges, AStackThatMayNotBeReadIsCounted) {
 
 // dvm has found it. It ends at the thread pointer.
 TEST_F(SiteEdges, AStackOfAnotherThreadIsReadWhereItLies) {
-  for (const uint64_t armed : kWays) {
+  for (const uint16_t armed : kWays) {
     Agent agent(armed);
     agent.place({firer({count(1, {stack(9, 0)})})});
     std::thread([&] {
@@ -178,7 +178,7 @@ TEST_F(SiteEdges, NothingIsReadBehindTheEndOfAStack) {
   std::fill(std::begin(words), std::end(words), 0x4444);
   const auto end = reinterpret_cast<uint64_t>(words + 4);
   for (const int32_t return_at : {-1, 0, 1 << 30})
-    for (const uint64_t armed : kWays) {
+    for (const uint16_t armed : kWays) {
       Agent agent(armed);
       agent.end_stack_at(end);
       agent.place({firer({count(1, {stack(9, return_at)})})});
@@ -205,7 +205,7 @@ TEST_F(SiteEdges, StacksOfTwoClausesInOneBucketAreToldApart) {
   const uint64_t key[] = {static_cast<uint64_t>(getpid()), Agent::kAddress, 0};
   uint32_t other = 1;
   while (inside::first_bucket(other, key, 3) != inside::first_bucket(0, key, 3)) other++;
-  for (const uint64_t armed : kWays) {
+  for (const uint16_t armed : kWays) {
     Agent agent(armed);
     agent.place(
         {firer({count(0, {stack(1, -1)}), aggregation(other, SiteFunction::sum, value_of(BuiltIn::arg0), {stack(1, -1)})})});
@@ -244,7 +244,7 @@ TEST_F(SiteEdges, AStackThatIsNotKnownIsCopied) {
 
 TEST_F(SiteEdges, AStringOnTheStackIsReadAboveItsPointer) {
   alignas(8) const char text_here[32] = "on the stack";
-  for (const uint64_t armed : kWays)
+  for (const uint16_t armed : kWays)
     for (const bool is_last : {false, true}) {
       Agent agent(armed);
       std::vector<AgentKey> keys = {text(value_of(BuiltIn::arg0))};
@@ -263,7 +263,7 @@ TEST_F(SiteEdges, AStringOnTheStackIsReadAboveItsPointer) {
 
 // dvm and the process may write any bits there.
 TEST_F(SiteEdges, TheSideIsTheLowestBit) {
-  for (const uint64_t armed : kWays) {
+  for (const uint16_t armed : kWays) {
     Agent agent(armed);
     agent.place({firer({count(1), count(2, {integer(value_of(BuiltIn::arg0))})})});
     agent.fire({});
@@ -282,7 +282,7 @@ TEST_F(SiteEdges, TheSideIsTheLowestBit) {
 
 // Behind the call that knows whether the function was left.
 TEST_F(SiteEdges, AReturnBehindAJumpHasItsValues) {
-  for (const uint64_t armed : kWays) {
+  for (const uint16_t armed : kWays) {
     Agent agent(armed);
     AgentFirer leaves = firer({});
     leaves.tail = inside::Tail::leaves, leaves.function = 7;
@@ -309,7 +309,7 @@ TEST_F(SiteEdges, AReturnBehindAJumpHasItsValues) {
 
 // A lane is only taken over once its thread is gone.
 TEST_F(SiteEdges, ThreadsKeepTheirLanesWhileTheyLive) {
-  for (const uint64_t armed : kWays) {
+  for (const uint16_t armed : kWays) {
     Agent agent(armed);
     agent.page().muted = 0;
     agent.place({firer({count(1, {integer(value_of(BuiltIn::arg0))})})});
@@ -348,7 +348,7 @@ TEST_F(SiteEdges, ThreadsKeepTheirLanesWhileTheyLive) {
 // As it has none at its very end with some C libraries.
 TEST_F(SiteEdges, AThreadWithoutANumberHasNoLane) {
   auto& number = *reinterpret_cast<volatile uint32_t*>(inside::thread_pointer() + kThreadOffset);
-  for (const uint64_t armed : kWays) {
+  for (const uint16_t armed : kWays) {
     Agent agent(armed);
     agent.place({firer({count(1)})});
     agent.fire({});

@@ -94,7 +94,7 @@ TEST_F(SiteFails, LeadToTheRecordOfTheirClause) {
     if (is_effect_before) steps.insert(steps.begin(), before);
     const std::vector<AgentFirer> firers{firer(std::move(steps))};
     EXPECT_EQ(can_run_all(firers), !is_effect_before);
-    for (const uint64_t armed : {inside::kAlone, inside::kShared}) {
+    for (const uint16_t armed : {inside::kAlone, inside::kShared}) {
       Agent agent(armed);
       agent.place(firers);
       for (uint64_t i = 0; i < 12; i++) {
@@ -116,7 +116,7 @@ TEST_F(SiteFails, LeadToTheRecordOfTheirClause) {
 }
 
 TEST_F(SiteFails, NothingFiresBehindTheEndOfTheRun) {
-  for (const uint64_t armed : {inside::kAlone, inside::kShared}) {
+  for (const uint16_t armed : {inside::kAlone, inside::kShared}) {
     AgentStep record = step(Kind::clause_record);
     record.record.program = firer({}).program;
     record.record.record.number = 7, record.record.record.programs.cookie = 1, record.record.record.ends_run = 1;

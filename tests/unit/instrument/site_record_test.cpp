@@ -48,7 +48,7 @@ TEST_F(SiteRun, MakesRecords) {
 // dvm has read all, and reads no more.
 TEST_F(SiteRun, UsesTheWholeRingAfterItHasBegunAnew) {
   constexpr uint64_t kBytes = 1 << 20, kRecord = sizeof(inside::RecordHead) + 56;
-  for (const uint64_t armed : {inside::kAlone, inside::kShared}) {
+  for (const uint16_t armed : {inside::kAlone, inside::kShared}) {
     Agent agent(armed, kBytes);
     agent.place({recording({}, 56)});
     agent.fire(some_registers(random_));
@@ -122,7 +122,7 @@ std::vector<AgentStep> counting_below(inside::Globals& globals) {
 }
 
 TEST_F(SiteRun, RecordsAGlobalFromBeforeAndBehindItsChange) {
-  for (const uint64_t armed : {inside::kAlone, inside::kShared}) {
+  for (const uint16_t armed : {inside::kAlone, inside::kShared}) {
     inside::Globals globals;
     std::vector<AgentStep> steps = counting_below(globals);
     steps.push_back(clause_record(7, {inside::kEarlierValue, inside::kSeenValue}));
@@ -144,7 +144,7 @@ TEST_F(SiteRun, RecordsAGlobalFromBeforeAndBehindItsChange) {
 }
 
 TEST_F(SiteRun, GivesRecordsTheTimeAtWhichAGlobalWasSeen) {
-  for (const uint64_t armed : {inside::kAlone, inside::kShared}) {
+  for (const uint16_t armed : {inside::kAlone, inside::kShared}) {
     inside::Globals globals;
     std::vector<AgentStep> steps = counting_below(globals);
     steps[1].step.skip = 3;
@@ -166,7 +166,7 @@ TEST_F(SiteRun, GivesRecordsTheTimeAtWhichAGlobalWasSeen) {
 }
 
 TEST_F(SiteRun, ChangesAGlobalAtOneTimeInSeveralThreads) {
-  for (const uint64_t armed : {inside::kAlone, inside::kShared}) {
+  for (const uint16_t armed : {inside::kAlone, inside::kShared}) {
     inside::Globals globals;
     std::vector<AgentStep> steps = counting_below(globals);
     steps.push_back(aggregation(0, SiteFunction::count, {}));
@@ -237,7 +237,7 @@ TEST_F(SiteRun, TellsTheSameTimeBehindPredicates) {
 }
 
 TEST_F(SiteRun, TellsTheTimeOfTheLineInUse) {
-  for (const uint64_t armed : {inside::kAlone, inside::kShared}) {
+  for (const uint16_t armed : {inside::kAlone, inside::kShared}) {
     Agent agent(armed);
     agent.place({firer({step(Kind::time), aggregation(1, SiteFunction::max, value_of(BuiltIn::timestamp))})});
     agent.fire({});

@@ -122,7 +122,7 @@ TEST_F(SiteRun, FiresForAFunctionThatWasLeft) {
     return made;
   };
   const auto count = [](uint32_t number) { return aggregation(number, SiteFunction::count, {}); };
-  for (const uint64_t armed : {inside::kAlone, inside::kShared}) {
+  for (const uint16_t armed : {inside::kAlone, inside::kShared}) {
     Agent agent(armed);
     const auto place = [&](std::vector<AgentFirer> firers) { return agent.place(std::move(firers)), agent.stub(); };
     const uint64_t one_leaves = place({tail(inside::Tail::leaves, kOne)}),
@@ -153,7 +153,7 @@ TEST_F(SiteRun, FiresForAFunctionThatWasLeft) {
 
 // Threads that come one after another: more than there are lanes, which dvm does not free meanwhile.
 TEST_F(SiteRun, TakesLanesOverFromThreadsThatAreGone) {
-  for (const uint64_t armed : {inside::kAlone, inside::kShared}) {
+  for (const uint16_t armed : {inside::kAlone, inside::kShared}) {
     Agent agent(armed);
     agent.page().muted = 0;
     AgentFirer counts = firer({step(Kind::evaluate, adds_to(dif::Scope::thread)),
@@ -180,7 +180,7 @@ TEST_F(SiteRun, TakesLanesOverFromThreadsThatAreGone) {
 
 // The one that was noted of the deepest call makes room, and counts as lost.
 TEST_F(SiteRun, NotesNoMoreFunctionsThanHaveRoom) {
-  for (const uint64_t armed : {inside::kAlone, inside::kShared}) {
+  for (const uint16_t armed : {inside::kAlone, inside::kShared}) {
     Agent agent(armed);
     AgentFirer leaves = firer({});
     leaves.tail = inside::Tail::leaves, leaves.function = 1;

@@ -36,7 +36,7 @@ class Steady : public testing::Test {
     context_.restart = address_of(descriptor_.data());
     context_.rseq = static_cast<uint64_t>(__rseq_offset);
     context_.rseq_bytes = 32;
-    armed_page(context_) = {kAlone, 0, static_cast<uint64_t>(getpid())};
+    armed_page(context_) = {.armed = kAlone, .pid = static_cast<uint64_t>(getpid())};
     syscall(kMembarrier, kRegisterRestarts, 0, 0);
     area_ = restart_area(context_, lane_);
     put_in_use(address_of(text_), address_of(text_) + 2 * kPage);

@@ -18,7 +18,7 @@ class SteadyTakers : public testing::Test {
   SteadyTakers() {
     page_ = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     context_.armed = reinterpret_cast<uint64_t>(page_);
-    armed_page(context_) = {kAlone, 0, static_cast<uint64_t>(getpid())};
+    armed_page(context_) = {.armed = kAlone, .pid = static_cast<uint64_t>(getpid())};
     syscall(SYS_membarrier, 1 << 8, 0, 0);  // registers restarts
     reset();
   }

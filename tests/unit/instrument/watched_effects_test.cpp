@@ -79,7 +79,7 @@ TEST_F(WatchEffects, StubsOfARestrictedProcessAreMuted) {
 
 TEST_F(WatchEffects, ThreadsThatShareALaneAreAsked) {
   constexpr uint64_t kVm = 0x100, kSetPointer = 0x1002, kSetTls = 0x80000, kThread = 0x10000;
-  const auto armed_after = [&](uint64_t armed, Watch watch, uint64_t first, uint64_t third) {
+  const auto armed_after = [&](uint16_t armed, Watch watch, uint64_t first, uint64_t third) {
     page().armed = armed;
     EXPECT_FALSE(calls(watch, first, 0, third));
     return page().armed;
