@@ -27,6 +27,10 @@ struct MachineCode {
   // Numbers of instructions that read and write thread-local variables.
   uint32_t variable_loads = 0, variable_stores = 0;
   uint32_t global_stores = 0;  // of instructions that change global variables
+  uint32_t time_reads = 0;     // of instructions that read the time of the firing
+  // Bytes of the first instruction, if that loads the time into %rdx; else 0.
+  uint32_t time_bytes = 0;
+  uint32_t effect_bytes = 0;  // bytes behind which the code only makes its value; 0: not known
   // Offsets in `bytes` of words that are offsets in inside::Globals. place_globals() turns these into addresses.
   std::vector<uint32_t> globals{};
   // Offsets in `bytes` of the displacements, of four bytes, by which instructions address thread-local variables from %rbx.

@@ -10,13 +10,13 @@
 
 namespace dvm::runtime {
 
-void AggregationCode::add(const AgentClause& aggregation, uint64_t address) {
+void AggregationCode::add(const AgentClause& aggregation, uint64_t address, bool has_time) {
   const StateFound how = how_found(aggregation);
   if (how == StateFound::plain) {
     code_.read(Register::rax, Register::rsp, in_workspace(offsetof(inside::Workspace, side)));
     return add_plain_count(code_, aggregation.clause.clause);
   }
-  if (how == StateFound::here) return add_found(aggregation, address);
+  if (how == StateFound::here) return add_found(aggregation, address, has_time);
   if (how == StateFound::by_call)
     add_find(aggregation, address);
   else
@@ -189,13 +189,13 @@ void AggregationCode::call_update(const inside::ThreadAggregation& clause) {
 }
 
 // The value is kept in %r8 meanwhile, if there are keys.
-void AggregationCode::add_found(const AgentClause& aggregation, uint64_t address) {
+void AggregationCode::add_found(const AgentClause& aggregation, uint64_t address, bool has_time) {
   const auto key_words = static_cast<uint32_t>(aggregation.keys.size());
   for (uint32_t i = 0; i < key_words; i++) {
     add_value(aggregation.keys[i].code);
     code_.store(Register::rax, Register::rbp, key_at(i));
   }
-  if (!aggregation.value.empty()) add_value(aggregation.value);
+  if (!aggregation.value.empty()) add_value(aggregation.value, has_time);
   Miss miss{{}, 0, address, key_words, !aggregation.value.empty()};
   const bool is_kept = key_words != 0 && miss.has_value;
   if (is_kept) code_.add({0x49, 0x89, 0xc0});  // mov %rax, %r8

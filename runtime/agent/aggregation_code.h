@@ -17,7 +17,8 @@ class AggregationCode : SiteCodeBase {
       : SiteCodeBase(code, place, needs), frame_(frame) {}
 
   // %rbx: the lane, %rbp: the arena. The workspace has the number of the arena.
-  void add(const AgentClause& aggregation, uint64_t address);
+  // has_time: the time is passed to its value (passes_time).
+  void add(const AgentClause& aggregation, uint64_t address, bool has_time);
   // Adds the code for rare cases, to which the code of add() jumps.
   void add_rare();
   const std::vector<size_t>& failures() const { return failures_; }
@@ -61,7 +62,7 @@ class AggregationCode : SiteCodeBase {
     bool has_value = false;                 // in %rax, or in %r8 if there are keys
     const AgentClause* unvalued = nullptr;  // the aggregation whose value is not computed yet; the key is complete
   };
-  void add_found(const AgentClause& aggregation, uint64_t address);
+  void add_found(const AgentClause& aggregation, uint64_t address, bool has_time);
   void add_update(const inside::ThreadAggregation& clause, size_t states);
   void add_miss(const Miss& miss);
 

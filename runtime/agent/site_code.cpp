@@ -97,10 +97,10 @@ class SiteCoder : SiteCodeBase {
       for (size_t i = 0; i < firer.steps.size(); i++) {
         const AgentStep& step = firer.steps[i];
         if (is_clause_record(step)) add_needs_of(*record_of(step.record), needs);
-        const bool aggregates = step.step.kind == Kind::aggregate;
-        if (aggregates) needs.add(needs_of(step.aggregation));
-        if (is_time(step)) needs.changes |= kRcx | kRdx | kRsi | kR8, needs.has_workspace = true;
-        if (!aggregates && !step.code.empty()) needs.add(step.code);
+        const bool aggregates = step.step.kind == Kind::aggregate, has_time = i != 0 && passes_time(firer, i - 1);
+        if (aggregates) needs.add(needs_of(step.aggregation, has_time));
+        if (is_time(step)) needs.changes |= kRcx | kRdx | kR8;
+        if (!aggregates && !step.code.empty()) needs.add(step.code, has_time);
       }
     }
     needs.point_to_words();
@@ -201,10 +201,13 @@ class SiteCoder : SiteCodeBase {
         skips.emplace_back(code_.jump_ahead({0xe9}), firer.steps.size());
         continue;
       }
+      const bool has_time = i != 0 && passes_time(firer, i - 1);
       if (firer.steps[i].step.kind == Kind::predicate)
-        skips.emplace_back(jump_if(firer.steps[i].code, false), i + 1 + firer.steps[i].step.skip);
+        skips.emplace_back(jump_if(firer.steps[i].code, false, has_time), i + 1 + firer.steps[i].step.skip);
+      else if (is_time(firer.steps[i]))
+        add_time(knows_time(firer, i), passes_time(firer, i));
       else
-        add(firer.steps[i], knows_time(firer, i));
+        add(firer.steps[i], has_time);
     }
     if (firer.steps.empty()) add_record(*record_of(firer), firer.cookie);
     for (const auto& [jump, to] : skips)
@@ -271,28 +274,30 @@ class SiteCoder : SiteCodeBase {
     code_.land(is_lost);
     jump_back(full.end);
   }
-  void add(const AgentStep& step, TimeKnown time) {
-    if (is_time(step)) return time == TimeKnown::yes ? void() : add_time(time == TimeKnown::perhaps);
+  void add(const AgentStep& step, bool has_time) {
     // Until its address is known, any other one takes the same number of bytes.
     if (step.step.kind == Kind::aggregate)
-      return aggregations_.add(step.aggregation, step.step.address != 0 ? step.step.address : place_.code_at);
-    add_value(step.code);
+      return aggregations_.add(step.aggregation, step.step.address != 0 ? step.step.address : place_.code_at, has_time);
+    add_effect(step.code, has_time);
   }
 
   // A firing has one time. It is agent_time that waits for another line.
   struct Time {
-    std::vector<size_t> from;
-    size_t back = 0;  // in the code
+    std::array<size_t, 2> from{};
+    size_t back = 0;         // in the code
+    bool is_passed = false;  // in %rdx, which is enough
   };
-  void add_time(bool may_be_known) {
+  void add_time(TimeKnown known_before, bool is_passed) {
+    if (known_before == TimeKnown::yes) return;
     std::optional<size_t> known;
     if (known_before == TimeKnown::perhaps) {
       code_.add({0x48, 0x83, 0xbc, 0x24}, static_cast<size_t>(in_workspace(offsetof(inside::Workspace, time))));
       code_.add({0});  // cmpq $0, time(%rsp)
       known = code_.jump_ahead({0x0f, kNotEqual});
     }
-    Time time{lane_.find_time(is_taken_)};
-    store_workspace(Register::rax, offsetof(inside::Workspace, time));
+    Time time{lane_.find_time(is_data_in_rcx_)};
+    time.is_passed = is_passed;
+    if (!is_passed) store_workspace(Register::rdx, offsetof(inside::Workspace, time));
     time.back = code_.bytes().size();
     times_.push_back(std::move(time));
     if (known) code_.land(*known);
@@ -307,6 +312,7 @@ class SiteCoder : SiteCodeBase {
     call(place_.entries.time);
     frame_.put_back(kCallRegisters);
     restore_pointers();
+    if (time.is_passed) code_.read(Register::rdx, Register::rsp, in_workspace(offsetof(inside::Workspace, time)));
     jump_back(time.back);
   }
 

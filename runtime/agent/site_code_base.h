@@ -23,20 +23,29 @@ class SiteCodeBase {
   // needs: those of all that the code does, when it is made.
   SiteCodeBase(CodeWriter& code, const SitePlace& place, const Needs& needs) : code_(code), place_(place), all_needs_(needs) {}
 
-  void add_value(const MachineCode& value) {
-    copy(value, value.bytes.size() - 1);  // without its ret
+  // has_time: its first instruction is left out (passes_time).
+  void add_value(const MachineCode& value, bool has_time = false) {
+    copy(value, has_time ? value.time_bytes : 0, value.bytes.size() - 1);  // without its ret
+    check(value);
+  }
+  // The value is not needed.
+  void add_effect(const MachineCode& value, bool has_time = false) {
+    copy(value, has_time ? value.time_bytes : 0, value.effect_bytes != 0 ? value.effect_bytes : value.bytes.size() - 1);
+    check(value);
+  }
+  void check(const MachineCode& value) {
     if (!value.may_fail) return;
     code_.add({0x48, 0x83, 0xbc, 0x24}, static_cast<size_t>(in_workspace(offsetof(inside::Workspace, failed))));
     code_.add({0});  // cmpq $0, failed(%rsp)
     failures_.push_back(code_.jump_ahead({0x0f, kNotEqual}));
   }
   // Jumps if the value is 0, or if it is not.
-  size_t jump_if(const MachineCode& value, bool is_true) {
+  size_t jump_if(const MachineCode& value, bool is_true, bool has_time = false) {
     if (value.truth.condition != 0 && !value.may_fail) {
-      copy(value, value.truth.at);
+      copy(value, has_time ? value.time_bytes : 0, value.truth.at);
       return code_.jump_ahead({0x0f, static_cast<unsigned char>(value.truth.condition ^ (is_true ? 0 : 1))});
     }
-    add_value(value);
+    add_value(value, has_time);
     code_.add({0x48, 0x85, 0xc0});  // test %rax, %rax
     return code_.jump_ahead({0x0f, is_true ? kNotEqual : kEqual});
   }

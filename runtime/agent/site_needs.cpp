@@ -42,6 +42,17 @@ bool has_effect(const AgentStep& step) {
          step.code.global_stores != 0;
 }
 
+bool reads_registers_only(const MachineCode& code) {
+  return !code.has_workspace && code.time_reads == 0 && code.variable_loads == 0 && code.variable_stores == 0;
+}
+
+// Null: not known.
+const MachineCode* first_code(const AgentStep& step) {
+  if (step.step.kind == Kind::evaluate || step.step.kind == Kind::predicate) return &step.code;
+  const AgentClause& its = step.aggregation;
+  return step.step.kind == Kind::aggregate && its.keys.empty() && how_found(its) == StateFound::here ? &its.value : nullptr;
+}
+
 // may_leave: agent_enter can begin the firing anew.
 bool can_run(const AgentStep& step, bool may_leave) {
   if (has_text(step)) return false;
@@ -55,12 +66,12 @@ bool can_run(const AgentStep& step, bool may_leave) {
 
 }  // namespace
 
-Needs needs_of(const AgentClause& aggregation) {
+Needs needs_of(const AgentClause& aggregation, bool has_time) {
   if (how_found(aggregation) == StateFound::plain) return {};
   const uint32_t here =
       kRcx | (is_updated_here(aggregation.clause) ? 0 : kRdi | kRsi) | (aggregation.keys.empty() ? 0 : kRdx | kR8);
   Needs needs{0, how_found(aggregation) == StateFound::here ? here : kCallRegisters};
-  if (!aggregation.value.empty()) needs.add(aggregation.value);
+  if (!aggregation.value.empty()) needs.add(aggregation.value, has_time);
   for (const AgentKey& key : aggregation.keys) {
     if (!key.code.empty()) needs.add(key.code);
     if (!is_integer(key)) needs.changes |= kR8;
@@ -160,6 +171,19 @@ bool may_know_time(const AgentFirer& firer) {
   return false;
 }
 
+bool passes_time(const AgentFirer& firer, size_t step) {
+  if (!is_time(firer.steps[step]) || step + 1 == firer.steps.size()) return false;
+  const MachineCode* next = first_code(firer.steps[step + 1]);
+  if (next == nullptr || next->time_bytes == 0) return false;
+  uint32_t reads = 0;
+  for (const AgentStep& one : firer.steps) {
+    if (one.step.kind == Kind::see || is_record(one) || is_clause_record(one)) return false;
+    reads += one.code.time_reads + one.aggregation.value.time_reads;
+    for (const AgentKey& key : one.aggregation.keys) reads += key.code.time_reads;
+  }
+  return reads == 1;
+}
+
 bool can_run_all(std::span<const AgentFirer> firers) {
   return !firers.empty() && std::all_of(firers.begin(), firers.end(), [&](const AgentFirer& firer) {
     if (may_record(firer) && !record_of(firer)) return false;
@@ -178,7 +202,7 @@ std::vector<const MachineCode*> gates_of(std::span<const AgentFirer> firers) {
     if (firer.steps.empty() || firer.tail != inside::Tail::nothing) return {};
     for (size_t i = 0; i < firer.steps.size(); i += 1 + firer.steps[i].step.skip) {
       const AgentStep& one = firer.steps[i];
-      const bool is_gate = one.step.kind == Kind::predicate && !one.code.has_workspace;
+      const bool is_gate = one.step.kind == Kind::predicate && reads_registers_only(one.code);
       if (!is_gate || one.code.empty() || !SiteFrame::can_hold(one.code.reads)) return {};
       gates.push_back(&one.code);
     }

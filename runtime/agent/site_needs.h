@@ -23,9 +23,10 @@ struct Needs {
   bool has_workspace = false, may_fail = false;  // values do
   uint32_t value_reads = 0;                      // words that values read
 
-  void add(const MachineCode& value) {
+  // has_time: its first instruction is left out (passes_time).
+  void add(const MachineCode& value, bool has_time = false) {
     value_reads |= value.reads, changes |= value.changes;
-    if (value.has_workspace) has_workspace = true, changes |= kRsi;
+    if (value.has_workspace || (value.time_reads != 0 && !has_time)) has_workspace = true, changes |= kRsi;
     may_fail |= value.may_fail;
   }
   void add(const Needs& other) {
@@ -39,8 +40,8 @@ struct Needs {
   }
 };
 
-// The needs of all machine code of an aggregation.
-Needs needs_of(const AgentClause& aggregation);
+// The needs of all machine code of an aggregation. has_time: its value is the code to which the time is passed.
+Needs needs_of(const AgentClause& aggregation, bool has_time = false);
 
 inline bool is_integer(const AgentKey& key) { return key.key.kind == inside::KeyKind::integer; }
 inline bool is_stack(const AgentKey& key) { return key.key.kind == inside::KeyKind::stack; }
@@ -68,6 +69,8 @@ bool has_entries(const AgentFirer& firer);     // in the arena
 enum class TimeKnown : uint8_t { no, perhaps, yes };
 TimeKnown knows_time(const AgentFirer& firer, size_t step);
 bool may_know_time(const AgentFirer& firer);  // a step that asks for it
+// The step asks for the time, and only the first instruction of the code of the next one reads it, into %rdx.
+bool passes_time(const AgentFirer& firer, size_t step);
 // The flags are in a record of some probe.
 bool record_flags(std::span<const AgentFirer> firers);
 // Nothing: agent_enter makes it.

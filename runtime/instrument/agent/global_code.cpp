@@ -176,6 +176,7 @@ MachineCode make_see_code(const dif::Variable& variable, const ClausePlace& plac
 MachineCode make_change_code(const MachineCode& condition, const MachineCode& change) {
   MachineCode made = change;
   made.truth = {};
+  made.time_bytes = made.effect_bytes = 0;
   ValueWriter code, end;
   if (condition.empty())
     end.access(0x0b, 0, 6, offsetof(inside::Workspace, again));  // or again(%rsi), %rax
@@ -187,10 +188,10 @@ MachineCode make_change_code(const MachineCode& condition, const MachineCode& ch
     code.add({0x0f, 0x84});      // je, behind the change and what sets %eax
     code.raw(static_cast<int32_t>(change.bytes.size() - 1 + end.bytes.size()));
     made.reads |= condition.reads, made.changes |= condition.changes, made.variable_loads += condition.variable_loads;
-    for (uint32_t& offset : made.globals) offset += static_cast<uint32_t>(code.bytes.size());
-    for (uint32_t& offset : made.loads) offset += static_cast<uint32_t>(code.bytes.size());
-    made.loads.insert(made.loads.end(), condition.loads.begin(), condition.loads.end());
-    made.globals.insert(made.globals.end(), condition.globals.begin(), condition.globals.end());
+    made.time_reads += condition.time_reads;
+    add_offsets(made.globals, condition.globals, code.bytes.size());
+    add_offsets(made.variables, condition.variables, code.bytes.size());
+    add_offsets(made.loads, condition.loads, code.bytes.size());
   }
   code.bytes.insert(code.bytes.end(), change.bytes.begin(), change.bytes.end() - 1);
   code.bytes.insert(code.bytes.end(), end.bytes.begin(), end.bytes.end());

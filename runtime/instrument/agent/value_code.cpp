@@ -351,7 +351,7 @@ class ValueCoder {
     else if (id == static_cast<unsigned>(BuiltIn::tid))
       access_workspace(kLoad, to, offsetof(inside::Workspace, tid));
     else if (id == static_cast<unsigned>(BuiltIn::timestamp))
-      access_workspace(kLoad, to, offsetof(inside::Workspace, time));
+      load_time(to);
     else if (id == static_cast<unsigned>(BuiltIn::cpu) && reads_cpu_number())
       code_.load_cpu(to);
     else if (id < dif::kFirstUserVariable)
@@ -366,6 +366,12 @@ class ValueCoder {
     return (is_register(in.rd()) && globals_.change(in, value)) || refuse(InDvm::global);
   }
 
+  void load_time(unsigned to) {
+    const bool is_first = code_.bytes.empty();
+    code_.access(kLoad, to, kRsi, offsetof(inside::Workspace, time));
+    made_.time_reads++;
+    if (is_first && to == ValueWriter::kRdx) made_.time_bytes = static_cast<uint32_t>(code_.bytes.size());
+  }
   void access_workspace(unsigned opcode, unsigned reg, size_t offset) {
     made_.has_workspace = true;
     code_.access(opcode, reg, kRsi, offset);
@@ -444,6 +450,7 @@ class ValueCoder {
   // At the end of the code, which the last instruction reaches by itself.
   bool finish(unsigned number, bool is_last) {
     if (!is_register(number)) return false;
+    if (is_last && jumps_.empty()) made_.effect_bytes = static_cast<uint32_t>(code_.bytes.size());
     code_.widen(type_.size, type_.is_signed, std::exchange(is_in_rax_, false) ? kRax : source(number, kRax), kRax);
     if (is_last) return true;
     code_.add({0xe9});

@@ -55,6 +55,12 @@ class ValueWriter {
     add({0x48U | (reg >> 3) << 2, opcode, 0x80U | (reg & 7) << 3 | base});
     raw(static_cast<uint32_t>(offset));
   }
+  // movq $0, to what lies behind the address.
+  void clear(unsigned base, size_t offset) {
+    add({0x48, 0xc7, 0x80U | base});
+    raw(static_cast<uint32_t>(offset));
+    raw(uint32_t{0});
+  }
   void widen(unsigned size, bool is_signed, unsigned from, unsigned to) {
     if (size == 4 && is_signed) return operate({0x63}, to, from);
     if (size == 4) return add({0x40U | (to >> 3) << 2 | from >> 3, kLoad, 0xc0U | (to & 7) << 3 | (from & 7)});
