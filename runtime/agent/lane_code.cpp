@@ -53,11 +53,13 @@ std::vector<size_t> LaneCode::find(bool has_variables) {
   return others_;
 }
 
-std::vector<size_t> LaneCode::find_free(bool has_variables) {
-  add_number(has_variables);
-  add_distance(static_cast<unsigned char>(Register::rbp));
-  code_.load(Register::rbx, context_.lane);
-  code_.add({0x48, 0x01, 0xeb});  // add %rbp, %rbx
+std::vector<size_t> LaneCode::find_free(bool has_variables, bool keeps_distance) {
+  const Register distance = keeps_distance ? Register::rbp : Register::rbx;
+  code_.load(Register::rcx, context_.data);
+  add_number(has_variables, true);
+  add_distance(static_cast<unsigned char>(distance));
+  const auto with = static_cast<unsigned char>(static_cast<unsigned>(distance) << 3 | static_cast<unsigned>(Register::rcx));
+  code_.add({0x48, 0x8d, 0x9c, with}, sizeof(inside::DataHeader));  // lea lanes(%rcx,%distance), %rbx
   check_owner();
   code_.add({0xf6, 0x43, offsetof(inside::Lane, turns), 1});  // testb $1, turns(%rbx)
   other_if(kNotEqual);
@@ -108,23 +110,26 @@ void LaneCode::find_side() {
   code_.add({0x83, 0xe0, 0x01});                           // and $1, %eax
 }
 
-void LaneCode::find_arena() {
+void LaneCode::find_arena(bool has_data) {
   constexpr unsigned char kArenaBits = std::countr_zero(inside::kArenaBytes);
   code_.add({0xc1, 0xe0, kArenaBits});                  // shl $kArenaBits, %eax
   code_.add({0xc1, 0xe5, kArenaBits + 1 - kLaneBits});  // shl, %ebp
   code_.add({0x48, 0x01, 0xc5});                        // add %rax, %rbp
-  code_.load(Register::rax, inside::arenas_at(context_.lanes, context_.ring_bytes) + context_.data);
+  const uint64_t arenas = inside::arenas_at(context_.lanes, context_.ring_bytes);
+  if (has_data && arenas <= INT32_MAX) return code_.add({0x48, 0x8d, 0xac, 0x29}, arenas);  // lea arenas(%rcx,%rbp), %rbp
+  code_.load(Register::rax, arenas + context_.data);
   code_.add({0x48, 0x01, 0xc5});
 }
 
-// It is not before the last one.
-std::vector<size_t> LaneCode::find_time(bool is_taken) {
+// It is not before the last one. If a signal handler fires behind the comparison, its time is lost as the last one. The next time
+// is later than that anyway, unless dvm has published a line that goes back.
+std::array<size_t, 2> LaneCode::find_time(bool has_data) {
   constexpr unsigned char kNumber = offsetof(inside::DataHeader, clock_number), kTime = offsetof(inside::Lane, time);
   constexpr unsigned char kRate = offsetof(inside::DataHeader, clock) + offsetof(inside::ClockLine, rate),
                           kBegin = offsetof(inside::DataHeader, clock) + offsetof(inside::ClockLine, begin);
   static_assert(inside::kTickBits == 3);
   code_.add({0x0f, 0x31, 0x48, 0xc1, 0xe2, 32 + inside::kTickBits, 0x48, 0x8d, 0x04, 0xc2});  // rdtsc; shl; lea (%rdx,%rax,8)
-  code_.load(Register::rcx, context_.data);
+  if (!has_data) code_.load(Register::rcx, context_.data);
   code_.read(Register::r8, Register::rcx, kNumber);
   code_.add({0x41, 0x0f, 0xb6, 0xd0});          // movzbl %r8b, %edx
   code_.add({0x48, 0xf7, 0x64, 0x11, kRate});   // mulq rate(%rcx,%rdx)

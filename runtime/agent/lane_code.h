@@ -17,8 +17,9 @@ class LaneCode {
   LaneCode(CodeWriter& code, const SitePlace& place) : code_(code), place_(place), context_(place.context) {}
 
   // Finds the lane by the thread id in the thread control block, if ArmedPage::armed is kAlone. %rbx: the lane, %rbp: its
-  // distance from the first one, %rax: the id. Returns the jumps of firings that are left to agent_enter.
-  std::vector<size_t> find_free(bool has_variables);
+  // distance from the first one, if it is kept, %rax: the id, %rcx: the data mapping. Returns the jumps of firings that are left
+  // to agent_enter.
+  std::vector<size_t> find_free(bool has_variables, bool keeps_distance);
   void take();
   // Finds the lane in the same way, whoever has taken it. Changes no register but %rax and %rbx.
   std::vector<size_t> find(bool has_variables);
@@ -26,11 +27,11 @@ class LaneCode {
   void find_ring();
   // The number of the arena, in %rax.
   void find_side();
-  // The arena in %rbp, by its number in %rax. Call last.
-  void find_arena();
-  // The time of a firing (inside/time.h), in %rax. Changes %rcx, %rdx and %r8. Returns the jumps that are taken if dvm
-  // publishes a line meanwhile, or if the lane is not taken and a signal handler comes in between and fires.
-  std::vector<size_t> find_time(bool is_taken);
+  // The arena in %rbp, by its number in %rax. Call last. has_data: the address of the data mapping is in %rcx.
+  void find_arena(bool has_data);
+  // The time of a firing (inside/time.h), in %rdx. Changes %rax, %rcx and %r8. has_data: as above. Returns the jumps that are
+  // taken if dvm publishes a line meanwhile, or if the last time of the thread is later.
+  std::array<size_t, 2> find_time(bool has_data);
   // A signal handler that interrupted the firing may have forked. In the child, the armed page is empty and the lane belongs to
   // the parent. Returns the jump of the child. Changes %rax.
   size_t jump_in_child();

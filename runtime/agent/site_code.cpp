@@ -159,6 +159,7 @@ class SiteCoder : SiteCodeBase {
     if (needs.may_fail) clear_workspace(offsetof(inside::Workspace, failed));
     if (has_tail(inside::Tail::leaves) || has_tail(inside::Tail::returns)) tails_.find();
     if (records) lane_.find_ring(), store_workspace(Register::rax, offsetof(inside::Workspace, ring));
+    is_data_in_rcx_ = !records && !has_tail(inside::Tail::leaves) && !has_tail(inside::Tail::returns);
     find_arena();
     if (needs.has_workspace) load_workspace(Register::rsi);
   }
@@ -167,7 +168,7 @@ class SiteCoder : SiteCodeBase {
     const bool has_any = std::any_of(firers_.begin(), firers_.end(), has_entries);
     if (counts || has_any) lane_.find_side();
     if (counts) store_workspace(Register::rax, offsetof(inside::Workspace, side));
-    if (has_any) lane_.find_arena();
+    if (has_any) lane_.find_arena(is_data_in_rcx_);
   }
   bool has_tail(inside::Tail tail) const {
     return std::any_of(firers_.begin(), firers_.end(), [&](const AgentFirer& one) { return one.tail == tail; });
@@ -186,6 +187,7 @@ class SiteCoder : SiteCodeBase {
     for (size_t i = is_predicate_true_ ? 1 : 0; i < firer.steps.size(); i++) {
       for (const auto& [jump, to] : skips)
         if (to == i) code_.land(jump);
+      is_data_in_rcx_ &= i == 0 || keeps_data(firer.steps[i - 1]);
       if (firer.steps[i].step.kind == Kind::see) see = code_.bytes().size();
       if (is_retry(firer.steps[i])) {
         add_retry(see);
@@ -212,6 +214,13 @@ class SiteCoder : SiteCodeBase {
     if (firer.steps.empty()) add_record(*record_of(firer), firer.cookie);
     for (const auto& [jump, to] : skips)
       if (to >= firer.steps.size()) code_.land(jump);
+    is_data_in_rcx_ = false;
+  }
+  // Its code does not change %rcx.
+  static bool keeps_data(const AgentStep& step) {
+    if (is_time(step)) return true;
+    const bool only_evaluates = step.step.kind == Kind::predicate || step.step.kind == Kind::evaluate;
+    return only_evaluates && (step.code.changes & kRcx) == 0;
   }
 
   void add_retry(size_t see) {
@@ -326,6 +335,7 @@ class SiteCoder : SiteCodeBase {
   Needs needs_;
   bool is_predicate_true_ = false;  // that of the only clause, since its gate is open
   bool is_taken_ = true;            // the lane
+  bool is_data_in_rcx_ = false;     // the address of the data mapping is, however the code that follows is reached
   uint32_t changes_ = 0;            // registers that are kept so far
   size_t end_ = 0;                  // where a firing has ended
   std::vector<size_t> others_;      // jumps: of firings that are left to agent_enter
