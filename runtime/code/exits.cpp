@@ -184,7 +184,7 @@ bool is_jump_by_pointer(CodeBytes code) {
   const auto begins_with = [](CodeBytes bytes, const auto& with) {
     return bytes.size() >= with.size() && std::equal(with.begin(), with.end(), bytes.begin());
   };
-  uint32_t at = begins_with(code, kMark) ? kMark.size() : 0;
+  uint32_t at = begins_with(code, kMark) ? static_cast<uint32_t>(kMark.size()) : 0;
   if (begins_with(code.subspan(at), kNumber)) at += kNumberBytes;
   const auto one = at < code.size() ? decode_instruction(code, at) : std::nullopt;
   return one && one->flow == Flow::jump && !one->target && !one->is_table_jump;
