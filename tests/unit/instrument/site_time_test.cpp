@@ -18,6 +18,13 @@ MachineCode shifts() {
   return code_of({load(BuiltIn::arg0, 1), load(BuiltIn::arg1, 2), op(Opcode::sll, 1, 2, 3),
                   Instruction::indexed(Opcode::stts, kVariable, 3), op(Opcode::ret, 0, 0, 3)});
 }
+// Whether the time is later than the variable says.
+MachineCode is_later() {
+  return code_of({load(BuiltIn::timestamp, 1), Instruction::indexed(Opcode::ldts, kVariable, 2), op(Opcode::cmp, 1, 2, 0),
+                  Instruction::indexed(Opcode::setx, 0, 3), Instruction::branch(Opcode::bgu, 6), op(Opcode::mov, 0, 0, 3),
+                  op(Opcode::ret, 0, 0, 3)},
+                 1);
+}
 MachineCode clears() {
   return code_of({Instruction::indexed(Opcode::stts, kVariable, 0), op(Opcode::mov, 0, 0, 1), op(Opcode::ret, 0, 0, 1)});
 }
@@ -65,6 +72,7 @@ TEST_F(SiteTime, IsThatOfAgentEnterHoweverTheCodeGetsIt) {
       {time, store, since(1)},
       {time, since(1), store, since(2)},
       {time, if_odd, sum_of(1, value_of(BuiltIn::arg1)), step(Kind::evaluate, assigns(BuiltIn::arg1))},
+      {time, step(Kind::predicate, is_later(), 1), sum_of(1, value_of(BuiltIn::arg1)), step(Kind::evaluate, shifts())},
       {time, by_key, clear},
       {step(Kind::evaluate, shifts()), time, since(1)},
       {if_one, time, since(1), step(Kind::evaluate, assigns(BuiltIn::arg1))},
@@ -85,6 +93,7 @@ TEST_F(SiteTime, IsPassedToTheOnlyCodeThatReadsIt) {
   EXPECT_TRUE(passes({time, store}));
   EXPECT_TRUE(passes({time, sum_of(1, of_time(Opcode::sub))}));
   EXPECT_TRUE(passes({time, step(Kind::predicate, of_time(Opcode::sub)), sum_of(1, value_of(BuiltIn::arg0))}));
+  EXPECT_TRUE(passes({time, step(Kind::predicate, is_later()), sum_of(1, value_of(BuiltIn::arg0))}));
   EXPECT_FALSE(passes({time}));
   EXPECT_FALSE(passes({store, time}));
   EXPECT_FALSE(passes({time, store, store}));
