@@ -22,6 +22,7 @@ dvm_library(code  # optimised with sanitizers, too: the tests plan in large file
   code/frame_index.cpp
   code/file_symbols.cpp
   code/function_code.cpp
+  code/known_tables.cpp
   code/landing_pads.cpp
   code/mapped_file.cpp
   code/module_code.cpp

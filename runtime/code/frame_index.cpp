@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace dvm::runtime {
@@ -85,22 +86,42 @@ std::optional<SearchEntry> find_entry(const ElfView& elf, uint64_t table, uint32
   return low == 0 ? std::nullopt : std::optional(found);
 }
 
+// The table's address and header.
+std::optional<std::pair<uint64_t, IndexHeader>> find_index(const ElfView& elf) {
+  IndexHeader header;
+  if (!elf.table() || !elf.load(elf.table()->p_vaddr, header) || !is_usual(header)) return std::nullopt;
+  return std::pair(elf.table()->p_vaddr, header);
+}
+
+std::optional<FramedFunction> described_function(const ElfView& elf, uint64_t table, const SearchEntry& row) {
+  Description description;
+  const uint64_t described = moved(table, row.description);
+  if (!elf.load(described, description)) return std::nullopt;
+  const uint64_t begin = moved(table, row.begin);
+  // The description has its begin relative to where that stands; if it is not that, it is of another form.
+  if (moved(described + offsetof(Description, begin), description.begin) != begin) return std::nullopt;
+  return FramedFunction{begin, description.size};
+}
+
 }  // namespace
 
 std::optional<FramedFunction> framed_before(CodeBytes file, uint64_t address) {
   const ElfView elf(file);
-  IndexHeader header;
-  if (!elf.table() || !elf.load(elf.table()->p_vaddr, header) || !is_usual(header)) return std::nullopt;
-  const uint64_t table = elf.table()->p_vaddr;
-  const auto row = find_entry(elf, table, header.count, address);
-  if (!row) return std::nullopt;
-  Description description;
-  const uint64_t described = moved(table, row->description);
-  if (!elf.load(described, description)) return std::nullopt;
-  const uint64_t begin = moved(table, row->begin);
-  // The description has its begin relative to where that stands; if it is not that, it is of another form.
-  if (moved(described + offsetof(Description, begin), description.begin) != begin) return std::nullopt;
-  return FramedFunction{begin, description.size};
+  const auto index = find_index(elf);
+  const auto row = index ? find_entry(elf, index->first, index->second.count, address) : std::nullopt;
+  return row ? described_function(elf, index->first, *row) : std::nullopt;
+}
+
+std::vector<FramedFunction> framed_functions(CodeBytes file) {
+  const ElfView elf(file);
+  std::vector<FramedFunction> found;
+  const auto index = find_index(elf);
+  SearchEntry row{};
+  for (uint32_t i = 0; index && i < index->second.count; i++) {
+    if (!elf.load(index->first + sizeof(IndexHeader) + uint64_t{i} * sizeof row, row)) break;
+    if (const auto function = described_function(elf, index->first, row)) found.push_back(*function);
+  }
+  return found;
 }
 
 std::optional<FramedFunction> framed_function(CodeBytes file, uint64_t address) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "runtime/code/function_code.h"
 
@@ -21,5 +22,7 @@ struct FramedFunction {
 std::optional<FramedFunction> framed_function(CodeBytes file, uint64_t address);
 // The last function that begins at the address or before it.
 std::optional<FramedFunction> framed_before(CodeBytes file, uint64_t address);
+// All of them, as far as they have the usual form.
+std::vector<FramedFunction> framed_functions(CodeBytes file);
 
 }  // namespace dvm::runtime

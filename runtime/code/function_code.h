@@ -79,6 +79,8 @@ struct FunctionCode {
 
   std::vector<int64_t> table_targets{};  // offsets that jumps by tables may lead to; see jump_tables.h
   bool knows_tables = false;             // they lead nowhere else
+  // Addresses of the tables, as the file has them, that hold distances and whose first entry leads to an instruction of it.
+  std::vector<uint64_t> tables{};
 
   // The instruction that begins at the offset, or null.
   const MachineInstruction* at(uint64_t offset) const;

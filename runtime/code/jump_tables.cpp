@@ -53,6 +53,7 @@ class TableReader {
     }
   }
   std::vector<int64_t> targets() const { return {targets_.begin(), targets_.end()}; }
+  std::vector<uint64_t> tables() const { return own_; }
 
  private:
   // Code that is written by hand may compute its targets from that.
@@ -224,6 +225,7 @@ class TableReader {
       const bool inside = is_inside(offset);
       leads_to_code = leads_to_code && (inside || source_.is_code(target));
       if (i == 0 && (!leads_to_code || (inside && function_.at(static_cast<uint64_t>(offset)) == nullptr))) return false;
+      if (i == 0 && inside && !table.is_absolute) own_.push_back(table.address);
       if (inside) targets_.insert(offset);
     }
     return count > 0 && !(leads_to_code && count == JumpTable::kMostEntries);
@@ -237,7 +239,8 @@ class TableReader {
   std::vector<size_t> jumps_;                    // that use tables
   std::set<JumpTable> tables_, read_;
   std::set<int64_t> targets_;
-  bool are_read_ = false;  // before that, all that is not jumped to may be a target
+  std::vector<uint64_t> own_;  // those whose first entry leads into the function
+  bool are_read_ = false;      // before that, all that is not jumped to may be a target
   std::vector<RegisterBefore> open_;
   std::set<RegisterBefore> seen_;
   size_t steps_ = 0;
@@ -260,11 +263,12 @@ uint64_t JumpTable::target(CodeBytes memory, size_t entry) const {
 
 void read_jump_tables(CodeBytes code, FunctionCode& function, const TableSource& source) {
   function.table_targets.clear();
+  function.tables.clear();
   function.knows_tables = false;
   if (!function.is_complete || !function.has_table_jump()) return;
   TableReader reader(code, function, source);
   function.knows_tables = reader.read();
-  if (function.knows_tables) function.table_targets = reader.targets();
+  if (function.knows_tables) function.table_targets = reader.targets(), function.tables = reader.tables();
 }
 
 }  // namespace dvm::runtime

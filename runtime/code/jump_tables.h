@@ -50,7 +50,7 @@ struct TableSource {
   bool is_fixed = false;  // the addresses are those in the process
 };
 
-// Sets table_targets and knows_tables.
+// Sets table_targets, knows_tables and tables.
 void read_jump_tables(CodeBytes code, FunctionCode& function, const TableSource& source);
 
 }  // namespace dvm::runtime

@@ -11,6 +11,7 @@
 #include "runtime/code/file_symbols.h"
 #include "runtime/code/frame_index.h"
 #include "runtime/code/jump_tables.h"
+#include "runtime/code/known_tables.h"
 
 namespace dvm::runtime {
 namespace {
@@ -229,7 +230,7 @@ void ModuleCode::find_entered(std::vector<Window>& windows) const {
     for (Window& window : windows) look_near(segment, window);
   }
   look_by_names(windows);
-  look_by_tables(windows);
+  look_by_all_tables(windows);
 }
 
 void ModuleCode::look_far(const FileSegment& segment, std::vector<Window>& windows) const {
@@ -309,9 +310,27 @@ void ModuleCode::look_by_names(std::vector<Window>& windows) const {
   }
 }
 
+const std::vector<uint64_t>& ModuleCode::known_tables() const {
+  const auto decode_framed = [&](const FramedFunction& function) {
+    const auto offset = offset_of_code(function.address);
+    return offset ? decode_anew({*offset, function.size, function.size}) : FunctionCode{};
+  };
+  if (!known_tables_) known_tables_ = find_known_tables(file_, segments_, decode_framed);
+  return *known_tables_;
+}
+
+// What is read beyond the end of a table may seem to lead anywhere. If it seems to lead into some window, tables are read again,
+// up to the next table that is known.
+void ModuleCode::look_by_all_tables(std::vector<Window>& windows) const {
+  std::vector<Window> seen = windows;
+  look_by_tables(seen, {});
+  const auto entered = [](const std::vector<Window>& all) { return std::ranges::count(all, true, &Window::is_entered); };
+  if (entered(seen) != entered(windows)) look_by_tables(windows, known_tables());
+}
+
 // All that code takes may be a table. Strings are among it, and functions, whose bytes would lead anywhere. Entries that are
-// never used may have any value.
-void ModuleCode::look_by_tables(std::vector<Window>& windows) const {
+// never used may have any value. `ends`: no table goes beyond the next one of these.
+void ModuleCode::look_by_tables(std::vector<Window>& windows, std::span<const uint64_t> ends) const {
   constexpr size_t kMost = size_t{1} << 27, kMostUnused = 4;
   if (windows.empty()) return;
   size_t read = 0;
@@ -324,7 +343,9 @@ void ModuleCode::look_by_tables(std::vector<Window>& windows) const {
   for (const uint64_t address : names().taken) {
     const JumpTable table{address};
     const CodeBytes memory = loaded(address);
-    const size_t count = table.count(memory), most_unused = offset_of_code(address) ? 1 : kMostUnused;
+    const auto end = std::ranges::upper_bound(ends, address);
+    const size_t room = end != ends.end() ? (*end - address) / table.entry_bytes() : SIZE_MAX;
+    const size_t count = std::min(table.count(memory), room), most_unused = offset_of_code(address) ? 1 : kMostUnused;
     for (size_t i = 0, unused = 0; i < count && unused < most_unused && read <= kMost; i++, read++) {
       const uint64_t target = table.target(memory, i), distance = target - address;
       const bool is_used = enter(target), is_address = is_fixed_ && enter(distance);

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -76,7 +77,8 @@ class ModuleCode {
   };
   // Sets is_entered. Decodes at every byte that is not known to be inside of an instruction, so it may find jumps that do not
   // exist, but misses none. It does the same with the addresses that the file names (named_code.h), and with all that may be a
-  // jump table, as the part of a function that was moved away may have one that leads back. Sorts the windows.
+  // jump table, as the part of a function that was moved away may have one that leads back. A table may end only where one that
+  // is understood begins, or where nothing is used any more. Sorts the windows.
   void find_entered(std::vector<Window>& windows) const;
   bool is_entered(const Window& window) const;
 
@@ -94,7 +96,9 @@ class ModuleCode {
   bool is_named(uint64_t begin, uint64_t last) const;
   const std::vector<std::vector<JumpReach>>& computed() const;
   void look_by_names(std::vector<Window>& windows) const;
-  void look_by_tables(std::vector<Window>& windows) const;
+  const std::vector<uint64_t>& known_tables() const;
+  void look_by_all_tables(std::vector<Window>& windows) const;
+  void look_by_tables(std::vector<Window>& windows, std::span<const uint64_t> ends) const;
   bool has_go_note(uint64_t offset, uint64_t size) const;
   void look_far(const FileSegment& segment, std::vector<Window>& windows) const;
   void look_near(const FileSegment& segment, Window& window) const;
@@ -114,6 +118,7 @@ class ModuleCode {
   mutable std::optional<NamedCode> names_;
   mutable std::optional<RestartableSequences> restarts_;
   mutable std::optional<std::vector<SystemCallSite>> system_calls_;
+  mutable std::optional<std::vector<uint64_t>> known_tables_;
   mutable std::map<std::string, std::optional<FunctionExtent>> named_;
   mutable std::vector<std::vector<JumpReach>> computed_;
   mutable std::map<std::pair<uint64_t, uint64_t>, FunctionCode> decoded_;  // by offset and size

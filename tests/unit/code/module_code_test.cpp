@@ -38,6 +38,22 @@ asm(".pushsection .text\n.skip 256, 0xcc\n"
     "6: ret\n.size mct_part, . - mct_part\n.skip 256, 0xcc\n.popsection\n"
     ".pushsection .rodata\n.balign 4\nmct_table: .long 6b - mct_table, 4b - mct_table\n.popsection");
 
+// Behind a table with one entry begins that of mct_known, whose entries would lead four bytes further back from the first table.
+// Of mct_unknown it is not known where it ends.
+asm(".pushsection .text\n.skip 256, 0xcc\n"
+    ".type mct_spared, @function\nmct_spared: mov %rdi, %rax\n cmp $1, %rdx\n je 4f\n 4: ret\n.size mct_spared, . - mct_spared\n"
+    ".type mct_known, @function\nmct_known: .cfi_startproc\n5: lea mct_known_table(%rip), %r10\n movslq (%r10,%rdi,4), %rax\n"
+    "add %r10, %rax\n jmp *%rax\n6: ret\n.cfi_endproc\n.size mct_known, . - mct_known\n"
+    "lea mct_single_table(%rip), %r10\n movslq (%r10,%rdi,4), %rax\n add %r10, %rax\n jmp *%rax\n.skip 256, 0xcc\n"
+    ".type mct_lost, @function\nmct_lost: mov %rdi, %rax\n cmp $1, %rdx\n je 4f\n 4: ret\n.size mct_lost, . - mct_lost\n"
+    ".type mct_unknown, @function\nmct_unknown: 7: lea mct_unknown_table(%rip), %r10\n movslq (%r10,%rdi,4), %rax\n"
+    "add %r10, %rax\n jmp *%rax\n.size mct_unknown, . - mct_unknown\n.skip 256, 0xcc\n.popsection\n"
+    ".pushsection .rodata\n.balign 4\nmct_single_table: .long 6b - mct_single_table\n"
+    "mct_known_table: .long 5b - mct_known_table, 6b - mct_known_table\n"
+    ".skip 64, 0x7f\nmct_long_table: .long 6b - mct_long_table\nmct_unknown_table: .long 7b - mct_unknown_table\n.popsection\n"
+    ".pushsection .text\nlea mct_long_table(%rip), %r10\n movslq (%r10,%rdi,4), %rax\n add %r10, %rax\n jmp *%rax\n"
+    ".skip 256, 0xcc\n.popsection");
+
 // As a linker does that puts constants into the segment of the code.
 asm(".pushsection .text\n.skip 256, 0xcc\n"
     ".type mct_beside, @function\nmct_beside: mov %rdi, %rax\n4: cmp $1, %rdx\n je 5f\n 5: ret\n.size mct_beside, . - "
@@ -96,6 +112,22 @@ TEST_F(ModuleCodeTest, SeesAbortedTransactions) { EXPECT_EQ(chosen("mct_retried"
 TEST_F(ModuleCodeTest, SeesJumpsByTablesFromOutside) {
   EXPECT_EQ(chosen("mct_tabled").moved, 0U);
   EXPECT_EQ(chosen("mct_beside").moved, 0U);
+}
+
+TEST_F(ModuleCodeTest, ReadsATableUpToTheNextOneThatIsUnderstood) {
+  EXPECT_EQ(chosen("mct_spared").moved, 7U);
+  EXPECT_EQ(chosen("mct_lost").moved, 0U);
+}
+
+TEST_F(ModuleCodeTest, FindsEachFramedFunction) {
+  const std::vector<FramedFunction> all = framed_functions(code_->file());
+  EXPECT_GT(all.size(), 100);
+  for (const FramedFunction& one : all) {
+    const auto found = framed_before(code_->file(), one.address);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->address, one.address);
+    EXPECT_EQ(found->size, one.size);
+  }
 }
 
 TEST_F(ModuleCodeTest, SeesJumpsIntoWindowsThatOverlap) {
