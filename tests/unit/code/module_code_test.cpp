@@ -34,8 +34,9 @@ asm(".pushsection .text\n.skip 256, 0xcc\n"
 asm(".pushsection .text\n.skip 256, 0xcc\n"
     ".type mct_tabled, @function\nmct_tabled: mov %rdi, %rax\n4: cmp $1, %rdx\n je 5f\n 5: ret\n.size mct_tabled, . - "
     "mct_tabled\n"
-    ".type mct_part, @function\nmct_part: lea mct_table(%rip), %r10\n movslq (%r10,%rdi,4), %rax\n add %r10, %rax\n jmp *%rax\n"
-    "6: ret\n.size mct_part, . - mct_part\n.skip 256, 0xcc\n.popsection\n"
+    ".type mct_part, @function\nmct_part: .cfi_startproc\n lea mct_table(%rip), %r10\n movslq (%r10,%rdi,4), %rax\n add %r10, "
+    "%rax\n jmp *%rax\n"
+    "6: ret\n.cfi_endproc\n.size mct_part, . - mct_part\n.skip 256, 0xcc\n.popsection\n"
     ".pushsection .rodata\n.balign 4\nmct_table: .long 6b - mct_table, 4b - mct_table\n.popsection");
 
 // Behind a table with one entry begins that of mct_known, whose entries would lead four bytes further back from the first table.
