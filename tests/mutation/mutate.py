@@ -35,7 +35,7 @@ SANITIZED = "contexts_test"
 AGENT_TESTS = ("address_space_test", "agent_watches_test", "arena_reader_test", "breakpoint_test", "clause_code_test", "clause_records_test", "detach_test", "fault_sites_test", "file_data_test", "frame_rows_test", "handler_watch_test", "jump_locks_test", "lane_reader_test", "lasting_memory_test", "late_reads_test", "late_updates_test", "other_jumps_test", "placed_probes_test", "record_program_test", "semaphores_test", "signal_frames_test", "site_code_test", "unfit_sites_test",
                "steady_memory_test", "steady_reader_test", "stopped_process_test", "stack_finder_test", "thread_clock_test",
                "thread_records_test", "unstopped_test", "unwinder_test", "watched_calls_test")
-CODE_TESTS = ("displaced_test", "flags_use_test", "jump_tables_test", "module_code_test", "tail_exits_test")
+CODE_TESTS = ("displaced_test", "flags_use_test", "module_code_test", "tail_exits_test")
 UNIT_TESTS = {"runtime_test": "runtime", "globals_test": "runtime", "export_test": "export", "agent_ways_test": "runtime", "vm_test": "vm", "llvm_test": "vm", "compiler_test": "compiler",
               **dict.fromkeys(("capture_test", "record_test", "recording_test", "seize_test"), "instrument"), **dict.fromkeys(AGENT_TESTS, "instrument"),
               **dict.fromkeys(CODE_TESTS, "code")}
