@@ -158,25 +158,26 @@ void AggregationCode::add_update_of_state(const inside::ThreadAggregation& claus
   const bool is_here = is_updated_here(clause);
   code_.read(is_here ? Register::rcx : Register::rdi, Register::rsp, in_workspace(offsetof(inside::Workspace, state)));
   if (function == SiteFunction::sum) return code_.add({0x48, 0x01, 0x01});  // add %rax, (%rcx)
-  is_here ? add_quantize(clause, 0) : call_update(clause);
+  is_here ? add_quantize(clause, Register::rcx, 0) : call_update(clause);
 }
 
 // dif::quantize_bucket() of a value that is not negative is 127 minus its leading zeros.
-void AggregationCode::add_quantize(const inside::ThreadAggregation& clause, size_t states) {
+void AggregationCode::add_quantize(const inside::ThreadAggregation& clause, Register from, size_t states) {
   constexpr unsigned char kSign = 0x88;
   constexpr size_t kLast = (dif::kQuantizeZero + 64) * sizeof(uint64_t);
   code_.add({0x48, 0x85, 0xc0});  // test %rax, %rax
   const size_t negative = code_.jump_ahead({0x0f, kSign});
-  code_.add({0xf3, 0x48, 0x0f, 0xbd, 0xc0});            // lzcnt %rax, %rax
-  code_.add({0x48, 0xf7, 0xd8});                        // neg %rax
-  code_.add({0x48, 0xff, 0x84, 0xc1}, states + kLast);  // incq states + kLast(%rcx,%rax,8)
-  negatives_.push_back({negative, code_.bytes().size(), states, clause});
+  code_.add({0xf3, 0x48, 0x0f, 0xbd, 0xc0});  // lzcnt %rax, %rax
+  code_.add({0x48, 0xf7, 0xd8});              // neg %rax
+  const auto with = static_cast<unsigned char>(0xc0 | static_cast<unsigned>(from));
+  code_.add({0x48, 0xff, 0x84, with}, states + kLast);  // incq states + kLast(%from,%rax,8)
+  negatives_.push_back({negative, code_.bytes().size(), from, states, clause});
 }
 
 void AggregationCode::add_negative(const Negative& one) {
   code_.land(one.from);
   frame_.keep_aside(kRdi | kRsi);
-  code_.add_address(Register::rdi, Register::rcx, static_cast<int32_t>(one.states));
+  code_.add_address(Register::rdi, one.base, static_cast<int32_t>(one.states));
   call_update(one.clause);
   frame_.put_back(kRdi | kRsi);
   jump_back(one.back);
@@ -201,21 +202,24 @@ void AggregationCode::add_found(const AgentClause& aggregation, uint64_t address
   if (is_kept) code_.add({0x49, 0x89, 0xc0});  // mov %rax, %r8
   miss.from = add_lookup(code_, aggregation.clause, key_words);
   if (is_kept) code_.add({0x4c, 0x89, 0xc0});  // mov %r8, %rax
-  add_update(aggregation.clause, state_of_entry(key_words));
+  add_update(aggregation.clause, key_words);
   miss.back = code_.bytes().size();
   misses_.push_back(std::move(miss));
 }
 
-void AggregationCode::add_update(const inside::ThreadAggregation& clause, size_t states) {
+void AggregationCode::add_update(const inside::ThreadAggregation& clause, uint32_t key_words) {
   using inside::SiteFunction;
   const auto function = static_cast<SiteFunction>(clause.function);
-  if (function == SiteFunction::count) return code_.add({0x48, 0xff, 0x84, 0x0d}, states);  // incq states(%rbp,%rcx)
-  if (function == SiteFunction::sum) return code_.add({0x48, 0x01, 0x84, 0x0d}, states);    // add %rax, states(%rbp,%rcx)
+  const size_t states = state_of_entry(key_words);
+  const Register position = position_register(key_words);
+  const auto at = static_cast<unsigned char>(position), with = static_cast<unsigned char>(0x05 | at << 3);  // (%rbp,%at)
+  if (function == SiteFunction::count) return code_.add({0x48, 0xff, 0x84, with}, states);  // incq states(%rbp,%at)
+  if (function == SiteFunction::sum) return code_.add({0x48, 0x01, 0x84, with}, states);    // add %rax, states(%rbp,%at)
   if (is_updated_here(clause)) {
-    code_.add({0x48, 0x01, 0xe9});  // add %rbp, %rcx
-    return add_quantize(clause, states);
+    code_.add({0x48, 0x01, static_cast<unsigned char>(0xe8 | at)});  // add %rbp, %at
+    return add_quantize(clause, position, states);
   }
-  code_.add({0x48, 0x8d, 0xbc, 0x0d}, states);  // lea states(%rbp,%rcx), %rdi
+  code_.add({0x48, 0x8d, 0xbc, with}, states);  // lea states(%rbp,%at), %rdi
   call_update(clause);
 }
 
@@ -231,6 +235,7 @@ void AggregationCode::add_miss(const Miss& miss) {
   frame_.keep_aside(kCallRegisters);
   call_aggregate(miss.address);
   frame_.put_back(kCallRegisters);
+  if (miss.key_words == 0 && miss.unvalued == nullptr) code_.load(Register::rcx, place_.context.data);  // keeps_rcx()
   jump_back(miss.back);
 }
 

@@ -45,11 +45,12 @@ class AggregationCode : SiteCodeBase {
   void add_integers(const AgentClause& aggregation);
   void add_update_of_state(const inside::ThreadAggregation& clause);
   void call_update(const inside::ThreadAggregation& clause);
-  void add_quantize(const inside::ThreadAggregation& clause, size_t states);
+  void add_quantize(const inside::ThreadAggregation& clause, Register from, size_t states);
   // A negative value of quantize(), which a function of the agent handles.
   struct Negative {
     size_t from = 0, back = 0;  // in the code
-    size_t states = 0;          // of the state from %rcx
+    Register base{};            // the address of the state,
+    size_t states = 0;          // behind that
     const inside::ThreadAggregation& clause;
   };
   void add_negative(const Negative& one);
@@ -63,7 +64,7 @@ class AggregationCode : SiteCodeBase {
     const AgentClause* unvalued = nullptr;  // the aggregation whose value is not computed yet; the key is complete
   };
   void add_found(const AgentClause& aggregation, uint64_t address, bool has_time);
-  void add_update(const inside::ThreadAggregation& clause, size_t states);
+  void add_update(const inside::ThreadAggregation& clause, uint32_t key_words);
   void add_miss(const Miss& miss);
 
   SiteFrame& frame_;

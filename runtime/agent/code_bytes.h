@@ -52,6 +52,8 @@ class CodeWriter {
   void add_address(GeneralRegister reg, GeneralRegister base, int32_t offset) { access(0x8d, reg, base, offset); }  // lea
   // add word, %rbx: one in memory within 2 GiB
   void add_to_rbx(uint64_t address) { add({0x48, 0x03, 0x1d}, address - (here() + 7)); }
+  // mov word, %rcx: the same
+  void read_rcx_from(uint64_t address) { add({0x48, 0x8b, 0x0d}, address - (here() + 7)); }
   // Jumps to any address, which lies in a word behind the jump.
   void jump_far(uint64_t to) {
     add({0xff, 0x25, 0, 0, 0, 0});

@@ -55,7 +55,7 @@ std::vector<size_t> LaneCode::find(bool has_variables) {
 
 std::vector<size_t> LaneCode::find_free(bool has_variables, bool keeps_distance) {
   const Register distance = keeps_distance ? Register::rbp : Register::rbx;
-  code_.load(Register::rcx, context_.data);
+  code_.read_rcx_from(place_.context_at + offsetof(inside::Context, data));  // shorter than the constant
   add_number(has_variables, true);
   add_distance(static_cast<unsigned char>(distance));
   const auto with = static_cast<unsigned char>(static_cast<unsigned>(distance) << 3 | static_cast<unsigned>(Register::rcx));
@@ -75,9 +75,11 @@ void LaneCode::take() {
 
 void LaneCode::add_turn() { code_.add({0x48, 0xff, 0x43, offsetof(inside::Lane, turns)}); }  // incq turns(%rbx)
 
-size_t LaneCode::jump_in_child() {
-  code_.load(Register::rax, context_.armed);
-  code_.add({0x48, 0x83, 0x78, offsetof(inside::ArmedPage, pid), 0});  // cmpq $0, pid(%rax)
+size_t LaneCode::jump_in_child(bool has_data) {
+  constexpr unsigned char kPid = offsetof(inside::ArmedPage, pid);
+  if (!has_data) code_.load(Register::rax, context_.armed);
+  has_data ? code_.add({0x48, 0x83, 0xb9}, context_.armed + kPid - context_.data) : code_.add({0x48, 0x83, 0x78, kPid});
+  code_.add({0});  // cmpq $0, of the page
   return code_.jump_ahead({0x0f, kEqual});
 }
 
@@ -90,8 +92,8 @@ size_t LaneCode::end_run() {
   return code_.jump_ahead({0xe9});
 }
 
-void LaneCode::give_back() {
-  const size_t in_child = jump_in_child();
+void LaneCode::give_back(bool has_data) {
+  const size_t in_child = jump_in_child(has_data);
   add_turn();
   code_.add({0x48, 0xc7, 0x43, offsetof(inside::Lane, frame)}, 0);  // movq $0, frame(%rbx)
   code_.land(in_child);

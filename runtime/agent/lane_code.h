@@ -33,11 +33,11 @@ class LaneCode {
   // taken if dvm publishes a line meanwhile, or if the last time of the thread is later.
   std::array<size_t, 2> find_time(bool has_data);
   // A signal handler that interrupted the firing may have forked. In the child, the armed page is empty and the lane belongs to
-  // the parent. Returns the jump of the child. Changes %rax.
-  size_t jump_in_child();
+  // the parent. Returns the jump of the child. Changes %rax. has_data: as above.
+  size_t jump_in_child(bool has_data = false);
   // Ends the run: no thread fires afterwards. Returns a jump to the end of the firing. Changes %rax.
   size_t end_run();
-  void give_back();
+  void give_back(bool has_data = false);
 
  private:
   void other_if(unsigned char condition) { others_.push_back(code_.jump_ahead({0x0f, condition})); }

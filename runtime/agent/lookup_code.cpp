@@ -30,10 +30,10 @@ void add_hash(CodeWriter& code, uint32_t clause, uint32_t words) {
   }
 }
 
-// Its first bucket, in %ecx.
+// Its first bucket, in %edx or %ecx.
 void add_bucket(CodeWriter& code, uint32_t clause, uint32_t words) {
   constexpr size_t kBuckets = offsetof(inside::Arena, buckets);
-  if (words == 0) return code.add({0x8b, 0x8d}, kBuckets + inside::first_bucket(clause, nullptr, 0) * sizeof(uint32_t));
+  if (words == 0) return code.add({0x8b, 0x95}, kBuckets + inside::first_bucket(clause, nullptr, 0) * sizeof(uint32_t));
   add_hash(code, clause, words);
   code.load(Register::rdx, inside::kBucketMultiplier);
   code.add({0x48, 0x0f, 0xaf, 0xc2});                  // imul %rdx, %rax
@@ -46,6 +46,8 @@ void add_bucket(CodeWriter& code, uint32_t clause, uint32_t words) {
 int32_t key_at(uint32_t word) { return static_cast<int32_t>(offsetof(inside::Arena, key) + word * sizeof(uint64_t)); }
 size_t state_of_entry(uint32_t key_words) { return kEntries + sizeof(inside::ArenaEntry) + key_words * sizeof(uint64_t); }
 
+GeneralRegister position_register(uint32_t key_words) { return key_words == 0 ? Register::rdx : Register::rcx; }
+
 void add_plain_count(CodeWriter& code, uint32_t clause) {
   const size_t at = offsetof(inside::Lane, counts) + clause * sizeof(inside::Lane::counts[0]);
   code.add({0x48, 0xff, 0x84, 0xc3}, at);  // incq counts(%rbx,%rax,8)
@@ -56,11 +58,12 @@ std::vector<size_t> add_lookup(CodeWriter& code, const inside::ThreadAggregation
   std::vector<size_t> misses;
   const auto miss_if = [&](unsigned char condition) { misses.push_back(code.jump_ahead({0x0f, condition})); };
   add_bucket(code, clause.clause, key_words);
-  code.add({0x83, 0xe9, 0x01});  // sub $1, %ecx
+  const auto at = static_cast<unsigned char>(position_register(key_words));
+  code.add({0x83, static_cast<unsigned char>(0xe8 | at), 0x01});  // sub $1, %at
   const size_t bytes = sizeof(inside::ArenaEntry) + (key_words + clause.words) * sizeof(uint64_t);
-  code.add({0x81, 0xf9}, inside::kEntryRoom - bytes);  // cmp $last, %ecx
+  code.add({0x81, static_cast<unsigned char>(0xf8 | at)}, inside::kEntryRoom - bytes);  // cmp $last, %at
   miss_if(kAbove);
-  code.add({0x81, 0xbc, 0x0d}, kEntries);  // cmpl $clause, entries(%rbp,%rcx)
+  code.add({0x81, 0xbc, static_cast<unsigned char>(0x05 | at << 3)}, kEntries);  // cmpl $clause, entries(%rbp,%at)
   code.add({}, clause.clause);
   miss_if(kNotEqual);
   for (uint32_t i = 0; i < key_words; i++) {

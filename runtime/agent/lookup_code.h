@@ -11,12 +11,14 @@
 namespace dvm::runtime {
 
 class CodeWriter;
+enum class GeneralRegister : uint8_t;
 
 // %rbx: the lane, %rax: the number of its arena. Counts once for a clause that has no entry there.
 void add_plain_count(CodeWriter& code, uint32_t clause);
 
-// %rbp: the arena, which holds the key. Makes %rcx the position of the entry, and changes %rax and %rdx if the key has words.
-// Returns the jumps of keys that have no entry there.
+// %rbp: the arena, which holds the key. Makes %rcx the position of the entry, and changes %rax and %rdx if the key has words;
+// %rdx if it has none. Returns the jumps of keys that have no entry there.
+GeneralRegister position_register(uint32_t key_words);
 std::vector<size_t> add_lookup(CodeWriter& code, const inside::ThreadAggregation& clause, uint32_t key_words);
 
 // Offset of a word of the key from %rbp.

@@ -133,7 +133,7 @@ class SiteCoder : SiteCodeBase {
     for (const AgentFirer& firer : firers_) add(firer);
     for (const size_t jump : ended_) code_.land(jump);
     if (has_tail(inside::Tail::returns)) tails_.forget();
-    if (is_taken_) lane_.give_back();
+    if (is_taken_) lane_.give_back(is_data_in_rcx_);
     end();
     aggregations_.add_rare();
     for (const Time& time : times_) add_late(time);
@@ -214,11 +214,13 @@ class SiteCoder : SiteCodeBase {
     if (firer.steps.empty()) add_record(*record_of(firer), firer.cookie);
     for (const auto& [jump, to] : skips)
       if (to >= firer.steps.size()) code_.land(jump);
-    is_data_in_rcx_ = false;
+    is_data_in_rcx_ &= firer.steps.empty() || keeps_data(firer.steps.back());
+    is_data_in_rcx_ &= !may_record(firer) && firer.tail == inside::Tail::nothing;
   }
   // Its code does not change %rcx.
   static bool keeps_data(const AgentStep& step) {
     if (is_time(step)) return true;
+    if (step.step.kind == Kind::aggregate) return keeps_rcx(step.aggregation);
     const bool only_evaluates = step.step.kind == Kind::predicate || step.step.kind == Kind::evaluate;
     return only_evaluates && (step.code.changes & kRcx) == 0;
   }

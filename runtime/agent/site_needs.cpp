@@ -69,7 +69,7 @@ bool can_run(const AgentStep& step, bool may_leave) {
 Needs needs_of(const AgentClause& aggregation, bool has_time) {
   if (how_found(aggregation) == StateFound::plain) return {};
   const uint32_t here =
-      kRcx | (is_updated_here(aggregation.clause) ? 0 : kRdi | kRsi) | (aggregation.keys.empty() ? 0 : kRdx | kR8);
+      kRcx | kRdx | (is_updated_here(aggregation.clause) ? 0 : kRdi | kRsi) | (aggregation.keys.empty() ? 0 : kR8);
   Needs needs{0, how_found(aggregation) == StateFound::here ? here : kCallRegisters};
   if (!aggregation.value.empty()) needs.add(aggregation.value, has_time);
   for (const AgentKey& key : aggregation.keys) {
@@ -86,6 +86,12 @@ bool is_updated_here(const inside::ThreadAggregation& clause) {
   const auto function = static_cast<SiteFunction>(clause.function);
   if (function == SiteFunction::quantize) return counts_leading_zeros();
   return function == SiteFunction::count || function == SiteFunction::sum;
+}
+
+bool keeps_rcx(const AgentClause& aggregation) {
+  const StateFound how = how_found(aggregation);
+  return how == StateFound::plain || (how == StateFound::here && aggregation.keys.empty() &&
+                                      is_updated_here(aggregation.clause) && (aggregation.value.changes & kRcx) == 0);
 }
 
 StateFound how_found(const AgentClause& aggregation) {

@@ -56,6 +56,8 @@ enum class StateFound : uint8_t { plain, here, by_call, elsewhere };
 StateFound how_found(const AgentClause& aggregation);
 // By code of the site, without a call.
 bool is_updated_here(const inside::ThreadAggregation& clause);
+// Its code does not change %rcx, or has put the address of the data mapping there again.
+bool keeps_rcx(const AgentClause& aggregation);
 
 inline bool is_record(const AgentStep& step) { return step.step.kind == inside::ClauseStep::Kind::record; }
 inline bool is_clause_record(const AgentStep& step) { return step.step.kind == inside::ClauseStep::Kind::clause_record; }

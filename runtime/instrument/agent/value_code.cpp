@@ -47,6 +47,7 @@ constexpr Condition kConditions[] = {
 constexpr std::pair<Opcode, unsigned> kOperations[] = {
     {Opcode::add, 0x01}, {Opcode::or_, 0x09}, {Opcode::and_, 0x21}, {Opcode::sub, 0x29}, {Opcode::xor_, 0x31}};
 constexpr unsigned kCompare = 0x39;
+constexpr unsigned kFromMemory = 2;  // the number of the same operation by a register and what lies in memory, from that
 // Of integers.
 constexpr bool is_comparison(Instruction in) {
   return dif::has_format(in, dif::Format::cmp) && dif::info(in.opcode()).width == dif::Width::none;
@@ -76,7 +77,7 @@ class ValueCoder {
     for (size_t pc = 0; pc < difo_.text.size(); pc++) {
       if (is_target(pc)) flags_ = Flags::none, known_.fill({});
       starts_[pc] = code_.bytes.size();
-      if (const size_t more = add_truth(pc) ? 2 : add_with_constant(pc) ? 1 : 0; more != 0) {
+      if (const size_t more = add_truth(pc) ? 2 : add_with_constant(pc) || add_with_variable(pc) ? 1 : 0; more != 0) {
         std::fill_n(starts_.begin() + static_cast<ptrdiff_t>(pc), more + 1, starts_[pc]);
         pc += more;
         continue;
@@ -126,6 +127,29 @@ class ValueCoder {
     if (!is_comparison(in)) code_.move(std::exchange(at, target(in.rd())), target(in.rd()));
     code_.operate({0x81}, code >> 3, at);
     code_.raw(low);
+    flags_ = is_comparison(in) ? Flags::compared : Flags::none;
+    return true;
+  }
+
+  // An operation whose second operand is a variable of the thread or the clause that nothing else needs: its load, and the
+  // operation behind it.
+  bool add_with_variable(size_t pc) {
+    if (pc + 1 >= difo_.text.size() || is_target(pc + 1)) return false;
+    const Instruction load = difo_.text[pc], in = difo_.text[pc + 1];
+    const dif::OpcodeInfo& row = dif::info(load.opcode());
+    const unsigned code = operation_of(in);
+    const bool is_own =
+        row.format == dif::Format::ldv && row.scope && *row.scope != dif::Scope::global && row.tuple == dif::TupleUse::none;
+    if (!is_own || code == 0 || in.r2() != load.rd() || in.r1() == load.rd() || load.rd() == 0 || !is_register(in.r1()))
+      return false;
+    if (((live_[pc + 1] & ~dif::registers_of(in).writes) >> load.rd() & 1U) != 0) return false;
+    pc_ = pc + 1;
+    const auto place = own_place(load);
+    if (!place || (!is_comparison(in) && !writes(in.rd()))) return false;
+    unsigned at = source(in.r1(), kRax);
+    if (!is_comparison(in)) code_.move(std::exchange(at, target(in.rd())), target(in.rd()));
+    code_.access(code + kFromMemory, at, place->base, place->offset);
+    note_place(*place, made_.variable_loads);
     flags_ = is_comparison(in) ? Flags::compared : Flags::none;
     return true;
   }

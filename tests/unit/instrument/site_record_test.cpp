@@ -272,6 +272,16 @@ TEST_F(SiteRun, LeavesTheLaneToTheParent) {
   EXPECT_EQ(agent.lane().head, head);
 }
 
+TEST_F(SiteRun, LeavesTheLaneToTheParentBehindASum) {
+  Agent agent(inside::kAlone);
+  agent.place({firer({aggregation(1, SiteFunction::sum, value_of(BuiltIn::arg0))})});
+  for (int i = 0; i < 3; i++) agent.fire({});
+  EXPECT_EQ(agent.lane().turns, 6);
+  agent.page().pid = 0;
+  agent.fire({});
+  EXPECT_EQ(agent.lane().turns, 7);
+}
+
 // In which it would begin anew, if it were its own.
 TEST_F(SiteRun, LeavesTheRingToTheParent) {
   constexpr uint64_t kBytes = 1 << 20;
