@@ -77,7 +77,7 @@ class ValueCoder {
     for (size_t pc = 0; pc < difo_.text.size(); pc++) {
       if (is_target(pc)) flags_ = Flags::none, known_.fill({});
       starts_[pc] = code_.bytes.size();
-      if (const size_t more = add_truth(pc) ? 2 : add_with_constant(pc) || add_with_variable(pc) ? 1 : 0; more != 0) {
+      if (const size_t more = add_truth(pc) ? 2 : add_with_operand(pc) ? 1 : 0; more != 0) {
         std::fill_n(starts_.begin() + static_cast<ptrdiff_t>(pc), more + 1, starts_[pc]);
         pc += more;
         continue;
@@ -111,47 +111,36 @@ class ValueCoder {
     }
   }
 
-  // An operation whose second operand is a constant that nothing else needs: setx, and the operation behind it.
-  bool add_with_constant(size_t pc) {
+  // An operation whose second operand nothing else needs, a constant or a variable of the thread or the clause: what loads that,
+  // and the operation behind it.
+  bool add_with_operand(size_t pc) {
     if (pc + 1 >= difo_.text.size() || is_target(pc + 1)) return false;
     const Instruction set = difo_.text[pc], in = difo_.text[pc + 1];
-    const auto value = constant_of(set);
     const unsigned code = operation_of(in);
     const bool is_needed = ((live_[pc + 1] & ~dif::registers_of(in).writes) >> set.rd() & 1U) != 0;
-    if (!value || code == 0 || in.r2() != set.rd() || in.r1() == set.rd() || !is_register(in.r1()) || is_needed) return false;
-    const auto low = static_cast<int32_t>(*value);
-    if (static_cast<uint64_t>(int64_t{low}) != *value) return false;
+    if (code == 0 || in.r2() != set.rd() || in.r1() == set.rd() || !is_register(in.r1()) || is_needed) return false;
+    const auto value = constant_of(set);
+    const auto low = static_cast<int32_t>(value.value_or(0));
+    if (value && static_cast<uint64_t>(int64_t{low}) != *value) return false;
     pc_ = pc + 1;
-    if (!is_comparison(in) && !writes(in.rd())) return false;
+    const auto place = !value && loads_own(set) ? own_place(set) : std::nullopt;
+    if ((!value && !place) || (!is_comparison(in) && !writes(in.rd()))) return false;
     unsigned at = source(in.r1(), kRax);
     if (!is_comparison(in)) code_.move(std::exchange(at, target(in.rd())), target(in.rd()));
-    code_.operate({0x81}, code >> 3, at);
-    code_.raw(low);
+    if (value) {
+      code_.operate({0x81}, code >> 3, at);
+      code_.raw(low);
+    } else {
+      code_.access(code + kFromMemory, at, place->base, place->offset);
+      note_place(*place, made_.variable_loads);
+    }
     flags_ = is_comparison(in) ? Flags::compared : Flags::none;
     return true;
   }
-
-  // An operation whose second operand is a variable of the thread or the clause that nothing else needs: its load, and the
-  // operation behind it.
-  bool add_with_variable(size_t pc) {
-    if (pc + 1 >= difo_.text.size() || is_target(pc + 1)) return false;
-    const Instruction load = difo_.text[pc], in = difo_.text[pc + 1];
-    const dif::OpcodeInfo& row = dif::info(load.opcode());
-    const unsigned code = operation_of(in);
-    const bool is_own =
-        row.format == dif::Format::ldv && row.scope && *row.scope != dif::Scope::global && row.tuple == dif::TupleUse::none;
-    if (!is_own || code == 0 || in.r2() != load.rd() || in.r1() == load.rd() || load.rd() == 0 || !is_register(in.r1()))
-      return false;
-    if (((live_[pc + 1] & ~dif::registers_of(in).writes) >> load.rd() & 1U) != 0) return false;
-    pc_ = pc + 1;
-    const auto place = own_place(load);
-    if (!place || (!is_comparison(in) && !writes(in.rd()))) return false;
-    unsigned at = source(in.r1(), kRax);
-    if (!is_comparison(in)) code_.move(std::exchange(at, target(in.rd())), target(in.rd()));
-    code_.access(code + kFromMemory, at, place->base, place->offset);
-    note_place(*place, made_.variable_loads);
-    flags_ = is_comparison(in) ? Flags::compared : Flags::none;
-    return true;
+  static bool loads_own(Instruction in) {
+    const dif::OpcodeInfo& row = dif::info(in.opcode());
+    const bool is_load = row.format == dif::Format::ldv && row.tuple == dif::TupleUse::none;
+    return is_load && row.scope && row.scope != dif::Scope::global && in.rd() != 0;
   }
 
   // 1 if a condition holds, else 0: setx 1; a branch over the next one; mov %r0.
