@@ -1,10 +1,11 @@
 # dvm_agent: code in traced processes, and how it gets there. inside/fire.cpp is compiled by itself, with no option of the rest: it must have
 # no data, call nothing, and use no vector register. A function that keeps all registers must not end with a jump to one that does not.
+# Functions are aligned, as otherwise a change of one decides how fast others are.
 set(DVM_INSIDE_CODE ${CMAKE_CURRENT_BINARY_DIR}/inside_code.bin)
 set(inside ${CMAKE_CURRENT_SOURCE_DIR}/agent/inside)
 add_custom_command(OUTPUT ${DVM_INSIDE_CODE}
   COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -O2 -I${CMAKE_SOURCE_DIR} -I${CMAKE_SOURCE_DIR}/vm/include -ffreestanding -fno-builtin -fpie -mgeneral-regs-only -mno-red-zone
-    -fno-stack-protector -fcf-protection=none -fno-exceptions -fno-rtti -fasynchronous-unwind-tables -fno-jump-tables -fno-optimize-sibling-calls -Wall -Wextra -Werror
+    -fno-stack-protector -fcf-protection=none -fno-exceptions -fno-rtti -fasynchronous-unwind-tables -fno-jump-tables -fno-optimize-sibling-calls -falign-functions=64 -Wall -Wextra -Werror
     -nostdlib -static -Wl,-T,${inside}/fire.ld -Wl,--build-id=none -o inside_code.elf ${inside}/fire.cpp
   COMMAND ${CMAKE_OBJCOPY} -O binary inside_code.elf ${DVM_INSIDE_CODE}
   DEPENDS ${inside}/fire.cpp ${inside}/aggregate.h ${inside}/calls.h ${inside}/clause_record.h ${inside}/clause_steps.h ${inside}/ended.h ${inside}/frames.h ${inside}/enter.h ${inside}/lanes.h ${inside}/memory_calls.def ${inside}/memory_calls.h ${inside}/memory_functions.def ${inside}/read.h ${inside}/record.h ${inside}/restoring.h ${inside}/tail_calls.h ${inside}/semaphores.h ${inside}/steady.h ${inside}/steady_read.h ${inside}/taking.h ${inside}/tails.h ${inside}/texts.h ${inside}/time.h ${inside}/unwind.h ${inside}/watch.h ${inside}/watched.h ${inside}/format.h ${CMAKE_SOURCE_DIR}/vm/include/dvm/dif/shaped_update.h ${inside}/fire.ld
