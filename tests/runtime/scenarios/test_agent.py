@@ -266,7 +266,8 @@ class Memory(AgentTest):
     THREADS = 'import ctypes, os, sys, threading; done = []; print(os.getppid(), flush=True); input(); sys.argv[2:] and os.fork(); ' \
               'threads = [threading.Thread(target=lambda: done.append(ctypes.CDLL(None).mlockall(3))) for _ in range(int(sys.argv[1]))]; ' \
               '[one.start() for one in threads]; [one.join() for one in threads]; ' \
-              'print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("RssShmem")), sum(done), flush=True)'
+              'shared = next(line.split()[1] for line in open("/proc/self/status") if line.startswith("RssShmem")); ' \
+              'os.write(1, f"{shared} {sum(done)}\\n".encode())'  # at once, as the other one writes, too
 
     def lock_all(self, threads, *options, meanwhile, forks=()):
         """In a target of that many threads, and one that it may fork, which are all about to lock its memory while dvm is stopped. `meanwhile` gets dvm."""
